@@ -27,7 +27,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -307,17 +307,22 @@ def _postmaster(place: Path) -> int | None:
 
 
 def _end(process: psutil.Process, signals: Sequence[signal.Signals], patience: float = STOPPING_SECONDS) -> None:
+    """Send each signal in turn until the process is over. A zombie is over: some containers' first process reaps late."""
     for number in signals:
-        try:
+        with suppress(psutil.NoSuchProcess):
             process.send_signal(number)
-            process.wait(patience)
-        except psutil.NoSuchProcess:
-            return
-        except psutil.TimeoutExpired:
-            if process.status() == psutil.STATUS_ZOMBIE:
+        deadline = time.monotonic() + patience
+        while time.monotonic() < deadline:
+            if not _lives(process):
                 return
-        else:
-            return
+            time.sleep(0.02)
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _answers(url: str) -> bool:
