@@ -30,5 +30,5 @@ format: setup ## let ruff format and mend what it can
 	$(BIN)/ruff check --fix .
 
 lock: setup ## resolve pyproject.toml anew into requirements.lock, for every Python from 3.11 on
-	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --extra dev \
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-strip-extras --extra dev \
 		--custom-compile-command "make lock" pyproject.toml -o requirements.lock
