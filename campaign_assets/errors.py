@@ -6,6 +6,7 @@
     │   ├── InputError       a bad profile, source, slug or argument                               (2)
     │   └── Refused          the ledger's state forbids what was asked                             (1)
     ├── TenantNotBound       a claim, a reap or a write in a transaction without a tenant
+    ├── LedgerUnavailable    the database does not answer just now; the same fenced call may be repeated
     └── SiteError            a publisher's site did something; carries a reason code
         └── NotSent          certain: no request of a submission has left
 
@@ -49,6 +50,13 @@ class Refused(UserError):
 
 class TenantNotBound(CampaignError):
     """A claim, a reap or a write was tried in a transaction that has no tenant bound."""
+
+
+class LedgerUnavailable(CampaignError):
+    """The ledger's database cannot be reached, or the connection broke; whether a commit arrived is not known.
+
+    Every write is fenced by its claim, so repeating it is harmless.
+    """
 
 
 class SiteError(CampaignError):

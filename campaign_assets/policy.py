@@ -21,6 +21,12 @@ REAPER_GRACE = 30.0
 COMMIT_EVERY = 2.0
 """A run commits what is finished when a page is full or this old."""
 
+BEAT_EVERY = 4.0
+"""A run's worker says so often, on the database's clock, that it lives."""
+
+RUN_SILENCE = 20.0
+"""A run that has not been heard of for so long is over: its units come back at once, whatever Dagster says of it."""
+
 RESULT_PATIENCE = 14
 """How many re-checks a wait for moderation is given before it fails."""
 
