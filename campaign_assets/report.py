@@ -1,7 +1,8 @@
 """A campaign's report as HTML, CSV or JSON: what became of each publisher, and why.
 
-Owns how an export stays harmless: a cell that a spreadsheet would run is neutralised, the page runs nothing, loads nothing from
-anywhere and escapes every word that came from a site. Refuses to decide anything: rows come from `ledger.reading`.
+Owns how an export stays harmless: a cell that a spreadsheet would run is neutralised, the page runs nothing, loads
+nothing from anywhere and escapes every word that came from a site. Refuses to decide anything: rows come from
+`ledger.reading`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ PICTURES_LIMIT = 12_000_000
 """Bytes of all screenshots of one report."""
 _PICTURE_TYPES = ("image/png", "image/jpeg", "image/webp")
 
-# Where a cell, or what a spreadsheet with another separator takes for a cell, starts with something that it would calculate.
+# Where a cell, or what a spreadsheet with another separator takes for a cell, starts with what it would calculate.
 _FORMULA = re.compile(r"(?:^|(?<=[;\n]))(?=[\s\"']*[=+\-@＝＋－＠])")
 
 
@@ -50,7 +51,7 @@ class Kept(Protocol):
 
 @dataclass(frozen=True)
 class Picture:
-    """A screenshot in a report: its bytes as a data URI, or, where it is too large or gone, only where it lies and why."""
+    """A screenshot in a report: its bytes as a data URI, or only where it lies and why it is not shown."""
 
     kind: str
     path: str
@@ -82,15 +83,20 @@ def to_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def neutral(value: object) -> str:
-    """`value` as a cell that no spreadsheet runs: an apostrophe before what starts like a formula, at its start or after a separator.
+    """`value` as a cell that no spreadsheet runs: an apostrophe before what starts like a formula.
 
-    Tabs and carriage returns, which start a formula as well, become spaces.
+    That may be the cell's start, or what follows a character that another spreadsheet takes for a separator. Tabs and
+    carriage returns, which start a formula as well, become spaces.
     """
     return _FORMULA.sub("'", "" if value is None else str(value).translate(_SEPARATORS))
 
 
 def to_html(
-    title: str, sentence: str, stages: Mapping[str, Mapping[str, int]], rows: Sequence[Mapping[str, Any]], attention: Sequence[Attention]
+    title: str,
+    sentence: str,
+    stages: Mapping[str, Mapping[str, int]],
+    rows: Sequence[Mapping[str, Any]],
+    attention: Sequence[Attention],
 ) -> str:
     """One self-contained page: the summary, what waits for a human with its screenshots, then every publisher.
 
@@ -99,9 +105,19 @@ def to_html(
     template, style, policy = _page()
     states = [s for s in _STATES if any(counts.get(s) for counts in stages.values())]
     return template.render(
-        title=title, sentence=sentence, stages=stages, states=states, rows=rows, attention=attention, style=style, policy=policy,
-        outcomes=Counter(str(row.get("outcome")) for row in rows).most_common(), moment=_moment, web=web_address, now=_moment(datetime.now(UTC)),
-    )  # fmt: skip
+        title=title,
+        sentence=sentence,
+        stages=stages,
+        states=states,
+        rows=rows,
+        attention=attention,
+        outcomes=Counter(str(row.get("outcome")) for row in rows).most_common(),
+        style=style,
+        policy=policy,
+        moment=_moment,
+        web=web_address,
+        now=_moment(datetime.now(UTC)),
+    )
 
 
 _STATES = ("ready", "running", "submitting", "succeeded", "rejected", "failed", "held", "unresolved", "none")
@@ -146,10 +162,16 @@ def _page() -> tuple[Any, str, str]:
     from jinja2 import Environment, StrictUndefined
 
     source = files("campaign_assets") / "report.html.j2"
-    template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True).from_string(source.read_text("utf-8"))
+    template = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    ).from_string(source.read_text("utf-8"))
     style = (files("campaign_assets") / "report.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return template, style, f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+    return (
+        template,
+        style,
+        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'",
+    )
 
 
 def _moment(value: Any) -> Any:

@@ -33,7 +33,21 @@ def page(rows: list[dict[str, object]], attention: list[report.Attention] | None
 
 @pytest.mark.parametrize(
     "cell",
-    ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\n=1", '"=1+1",x', "fine;=cmd|' /C calc'!A0", "line\n@x", "＝1+1", "'=1"],
+    [
+        "=1+1",
+        "+1",
+        "-1",
+        "@SUM(A1)",
+        "\t=1",
+        "\r=1",
+        " =1",
+        "\n=1",
+        '"=1+1",x',
+        "fine;=cmd|' /C calc'!A0",
+        "line\n@x",
+        "＝1+1",
+        "'=1",
+    ],
 )
 def test_a_cell_that_a_spreadsheet_would_run_is_neutralised(cell: str) -> None:
     text = report.to_csv([row(detail=cell)])
@@ -48,11 +62,20 @@ def test_no_cell_of_any_export_starts_with_a_formula_whatever_the_separator(cell
     for separator in ",;\t":
         for line in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
             for value in line:
-                assert not value.lstrip(" \n").startswith(("=", "+", "-", "@", "\t", "\r")), f"{value!r} of {text!r}"
+                assert not value.lstrip(" \n").startswith(("=", "+", "-", "@", "\t", "\r")), (
+                    f"{value!r} of {text!r}"
+                )
 
 
 def test_plain_text_is_exported_as_it_is() -> None:
-    text = report.to_csv([row(detail='Listed, "pending" since 3-4 days; e-mail a@b.example', filed_at=datetime(2026, 1, 2, tzinfo=UTC))])
+    text = report.to_csv(
+        [
+            row(
+                detail='Listed, "pending" since 3-4 days; e-mail a@b.example',
+                filed_at=datetime(2026, 1, 2, tzinfo=UTC),
+            )
+        ]
+    )
     line = next(csv.DictReader(io.StringIO(text)))
     assert line["detail"] == 'Listed, "pending" since 3-4 days; e-mail a@b.example'
     assert line["filed_at"] == "2026-01-02T00:00:00+00:00"
@@ -60,7 +83,9 @@ def test_plain_text_is_exported_as_it_is() -> None:
 
 def test_json_has_exactly_the_named_fields() -> None:
     rows = json.loads(report.to_json([row(filed_at=datetime(2026, 1, 2, tzinfo=UTC)) | {"other": 1}]))
-    assert [list(r) for r in rows] == [["key", "site", "outcome", "reason", "detail", "filed_at", "verdict", "listing_url", "rel"]]
+    assert [list(r) for r in rows] == [
+        ["key", "site", "outcome", "reason", "detail", "filed_at", "verdict", "listing_url", "rel"]
+    ]
 
 
 def test_only_web_addresses_become_links() -> None:
@@ -108,10 +133,10 @@ def test_a_hostile_report_runs_nothing_and_asks_for_nothing(tmp_path: Path) -> N
 
 
 async def _looked_at(place: Path) -> dict[str, object]:
+    from campaign_assets.web.browser import find_browser
     from playwright.async_api import async_playwright
 
     from campaign_assets.settings import Settings
-    from campaign_assets.web.browser import find_browser
 
     requests: list[str] = []
     dialogs: list[str] = []
@@ -120,7 +145,10 @@ async def _looked_at(place: Path) -> dict[str, object]:
             executable_path=str(find_browser(Settings(home=place.parent))), args=["--no-sandbox"]
         )
         tab = await browser.new_page()
-        tab.on("request", lambda request: None if request.url.startswith("data:") else requests.append(request.url))
+        tab.on(
+            "request",
+            lambda request: None if request.url.startswith("data:") else requests.append(request.url),
+        )
         tab.on("dialog", lambda dialog: dialogs.append(dialog.message))
         await tab.goto(place.as_uri())
         seen = {
@@ -128,7 +156,9 @@ async def _looked_at(place: Path) -> dict[str, object]:
             "dialogs": dialogs,
             "title": await tab.title(),
             "pictures": await tab.evaluate("[...document.images].map(i => i.naturalWidth)"),
-            "collapse": await tab.evaluate("getComputedStyle(document.querySelector('table')).borderCollapse"),
+            "collapse": await tab.evaluate(
+                "getComputedStyle(document.querySelector('table')).borderCollapse"
+            ),
             "text": await tab.inner_text("body"),
         }
         await browser.close()

@@ -1,0 +1,84 @@
+"""`campaign forms map`: what the mapper makes of a form, in a file or on a site."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from campaign_assets.cli.opened import read_file
+from campaign_assets.cli.printing import as_json, clean, print_json, print_table
+from campaign_assets.settings import Settings
+
+if TYPE_CHECKING:
+    from campaign_assets.web.browser import Browser
+
+
+@click.group()
+def forms() -> None:
+    """What the mapper makes of a submission form."""
+
+
+@forms.command("map")
+@click.argument("places", nargs=-1, required=True, metavar="FILE|URL…")
+@as_json
+def map_forms(places: tuple[str, ...], as_json: bool) -> None:
+    """Every control of each document in its order, with the profile field or action chosen for it.
+
+    A FILE is shown by the same browser without its network. With --json: one object, or a list with `file` for several.
+    """
+    found = asyncio.run(_mapped(places))
+    if as_json:
+        print_json(found[0][1] if len(found) == 1 else [{"file": place, **answer} for place, answer in found])
+        return
+    for place, answer in found:
+        click.echo(
+            f"{clean(place)}: {'no form' if answer['form'] is None else 'form ' + str(answer['form'])}"
+        )
+        rows = [
+            (
+                c["index"],
+                c["name"],
+                c["type"],
+                c["field"] or "-",
+                c["action"],
+                f"{c['confidence']:.2f}",
+                c["why"],
+            )
+            for c in answer["controls"]
+        ]
+        print_table(["#", "name", "type", "field", "action", "sure", "why"], rows, "  ")
+
+
+async def _mapped(places: tuple[str, ...]) -> list[tuple[str, dict[str, Any]]]:
+    from campaign_assets.web.browser import Browser
+    from campaign_assets.web.network import Network
+
+    settings = Settings.from_environment()
+    browser = Browser(settings, Network(settings))
+    try:
+        return [(place, await _map(browser, place)) for place in places]
+    finally:
+        await browser.close()
+
+
+async def _map(browser: Browser, place: str) -> dict[str, Any]:
+    from campaign_assets.stages.form_mapping import map_document
+
+    content = None if _is_url(place) else read_file(Path(place), "page")
+    async with browser.tab() as tab:
+        if content is None:
+            await tab.open(place)
+        else:
+            await tab.show(content)
+        form, controls = map_document(await tab.read())
+    return {"form": form, "controls": [control.model_dump(mode="json") for control in controls]}
+
+
+def _is_url(place: str) -> bool:
+    return place.startswith(("http://", "https://"))
+
+
+COMMANDS = (forms,)
