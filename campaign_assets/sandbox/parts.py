@@ -207,9 +207,21 @@ def slug(text: str) -> str:
 
 
 def canonical(address: str) -> str:
-    """The canonical host of an address as somebody typed it: no scheme, port, path or `www.`; empty for nothing."""
+    """The canonical host of an address as somebody typed it: no scheme, port, path or `www.`; empty for nothing.
+
+    A host in another script comes as browsers send it, in punycode.
+    """
     rest = address.strip().rpartition("://")[2]
     for end in "/?#":
         rest = rest.partition(end)[0]
     host = rest.rpartition("@")[2].partition(":")[0].rstrip(".").lower()
-    return host.removeprefix("www.")
+    return _ascii(host.removeprefix("www."))
+
+
+def _ascii(host: str) -> str:
+    if host.isascii():
+        return host
+    try:
+        return host.encode("idna").decode()
+    except UnicodeError:
+        return host
