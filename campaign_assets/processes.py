@@ -1,11 +1,12 @@
 """Processes and ports of this machine: who lives, how to end it for sure, which port is free.
 
-Owns the two facts that the standard library gets wrong for us: a zombie is over (the first process of some
-containers reaps late), and a pid alone does not name a process (start times do). Refuses: deciding who should live.
+Owns the facts that the standard library gets wrong for us: a zombie is over (the first process of some containers
+reaps late), and a pid alone does not name a process (psutil compares start times). Refuses: deciding who should live.
 """
 
 from __future__ import annotations
 
+import random
 import signal
 import socket
 import time
@@ -15,6 +16,8 @@ from contextlib import suppress
 import psutil
 
 POLL_SECONDS = 0.02
+FIXED_PORTS = range(15000, 32000)
+"""Below the ports that Linux hands to outgoing connections, so that a server finds its port free when it comes back."""
 
 
 def lives(process: psutil.Process) -> bool:
@@ -25,29 +28,35 @@ def lives(process: psutil.Process) -> bool:
         return False
 
 
-def end(processes: Iterable[psutil.Process], signals: Iterable[signal.Signals], patience: float) -> None:
-    """Send each signal in turn to those that still live, and give them `patience` seconds to go before the next."""
-    left = list(processes)
-    for number in signals:
-        for process in left:
-            with suppress(psutil.NoSuchProcess):
-                process.send_signal(number)
-        left = _wait(left, patience)
+def send(processes: Iterable[psutil.Process], number: signal.Signals) -> None:
+    """Send a signal to those that are still there."""
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            process.send_signal(number)
 
 
-def _wait(processes: list[psutil.Process], seconds: float) -> list[psutil.Process]:
+def wait_for(processes: Iterable[psutil.Process], seconds: float) -> list[psutil.Process]:
     """Wait until all are over; return those that are not after `seconds`."""
     deadline = time.monotonic() + seconds
-    while (left := [process for process in processes if lives(process)]) and time.monotonic() < deadline:
+    left = [process for process in processes if lives(process)]
+    while left and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
+        left = [process for process in left if lives(process)]
     return left
+
+
+def end(processes: Iterable[psutil.Process], signals: Iterable[signal.Signals], seconds: float) -> None:
+    """Send each signal in turn to those that still live, and give them `seconds` to go before the next."""
+    left = list(processes)
+    for number in signals:
+        send(left, number)
+        left = wait_for(left, seconds)
 
 
 def free_port() -> int:
     """A TCP port of the loopback interface that nobody has at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    tries = random.sample(FIXED_PORTS, 100)
+    return next(port for port in tries if is_free(port))
 
 
 def is_free(port: int, address: str = "127.0.0.1") -> bool:
