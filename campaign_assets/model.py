@@ -390,6 +390,8 @@ class Form(Stored):
     method: str
     heading: str = ""
     visible: bool = True
+    obstacles: tuple[tuple[str, str], ...] = ()
+    """(reason code, what was seen) of what only a human can do in this form: (`captcha`, `hCaptcha`) …"""
 
 
 class FormDocument(Stored):

@@ -1,0 +1,232 @@
+"""The one click of a filing, and the honest account of what came of it.
+
+Told apart: *no* (certain: nothing left this machine), *yes* (the site answered) and *perhaps* (something left, no answer is known).
+Never Enter, never twice. Before the click the tab's connections are renewed, so that the browser cannot silently repeat the
+request; and *no* is said only after the tab's way out was cut, so that nothing can leave later.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from playwright.async_api import ElementHandle, Page
+from playwright.async_api import Error as PlaywrightError
+
+from campaign_assets.errors import NotSent, SiteError
+from campaign_assets.model import Reason
+from campaign_assets.web.bounds import bounded, first_line
+from campaign_assets.web.scripts import CONTROL, TARGET
+from campaign_assets.web.traffic import Exchange
+
+if TYPE_CHECKING:
+    from campaign_assets.web.tab import Tab
+
+MONEY = re.compile(r"[$€£¥]|\b(?:usd|eur|pay|payment|price|fee|charge|purchase|buy|kosten|zahlen|payer|pagar)\b", re.IGNORECASE)
+
+CLICK_TIMEOUT = 10.0
+READ_TIMEOUT = 10.0
+QUIET = 0.8
+"""Seconds without any event after an answer: then the page has said what it has to say."""
+FIRST_SIGN = 5.0
+"""Seconds in which a click that does anything shows its first sign."""
+
+_NOT_CONNECTED = re.compile(
+    r"ERR_(?:CONNECTION_REFUSED|NAME_NOT_RESOLVED|TUNNEL_CONNECTION_FAILED|PROXY_CONNECTION_FAILED|ADDRESS_UNREACHABLE|INTERNET_DISCONNECTED"
+    r"|CERT_\w+|SSL_(?:PROTOCOL|VERSION)\w*|BLOCKED_BY\w*|UNSAFE_PORT|UNKNOWN_URL_SCHEME|DISALLOWED_URL_SCHEME)"
+)
+"""Failures that come before a request is written. All others may have come after it."""
+
+
+@dataclass(frozen=True)
+class Post:
+    """One request the click caused that may have carried the filing: not GET, or a navigation."""
+
+    method: str
+    url: str
+    status: int | None
+    """None: no answer is known."""
+    failure: str | None = None
+    sent: Literal["yes", "no", "perhaps"] = "perhaps"
+
+
+@dataclass(frozen=True)
+class Pressed:
+    """What became of the click."""
+
+    sent: Literal["yes", "no", "perhaps"]
+    sentence: str
+    posts: tuple[Post, ...]
+    """Every request that is not GET, in order; a redirect that repeats the method counts again."""
+    requests: tuple[Post, ...]
+    """Those, and every navigation and script request of any method."""
+    status: int | None
+    """Of the final document where the click led to one, else of the last post; None where no answer is known."""
+    navigated: bool
+    final_url: str
+    alert: str
+    """What alerts and confirms said, joined."""
+    text_before: str
+    text_after: str
+    html_after: str
+
+    @property
+    def changed(self) -> bool:
+        """Whether the document's text changed."""
+        return self.text_after != self.text_before
+
+
+async def ready(tab: Tab, index: int) -> None:
+    """NotSent where control `index` could not be pressed now by a person."""
+    point = await tab.evaluate(TARGET, index, "look at the button")
+    if "problem" in point:
+        raise NotSent(Reason.NOT_SENT, f"The button was not pressed: {point['problem']}.")
+
+
+async def press(tab: Tab, index: int, timeout: float) -> Pressed:
+    """Click once and watch. NotSent where no click happened; whatever happens afterwards is told in Pressed."""
+    if not tab.allow_post or tab.pressed:
+        raise RuntimeError("A tab is pressed at most once, and only one that may post.")
+    end = time.monotonic() + timeout
+    element, before = await _prepared(tab, index)
+    tab.egress.refresh()
+    first, sent_before, url_before = len(tab.traffic.exchanges), tab.egress.sent, tab.page.url
+    tab.pressed = tab.pressing = True
+    click = asyncio.create_task(_click(element))
+    try:
+        await _watch(tab, click, first, end)
+    finally:
+        click.cancel()
+        await asyncio.wait([click])
+    problem = None if click.cancelled() else click.exception()
+    return await _account(tab, first, sent_before, url_before, before, problem)
+
+
+async def _prepared(tab: Tab, index: int) -> tuple[ElementHandle, str]:
+    """The button and the text before the click. Any failure up to here is certain knowledge that nothing was sent."""
+    try:
+        await ready(tab, index)
+        before = await tab.text()
+        async with bounded("find the button", READ_TIMEOUT):
+            element = (await tab.page.evaluate_handle(CONTROL, index)).as_element()
+            if element is None:
+                raise NotSent(Reason.NOT_SENT, "The button is no longer in the page.")
+            # Playwright's own test that a click there would reach the button; the click repeats it.
+            await element.click(trial=True, timeout=5000)
+    except NotSent:
+        raise
+    except SiteError as error:
+        raise NotSent(Reason.NOT_SENT, f"The button was not pressed: {error.sentence}", transient=error.transient) from error
+    return element, before
+
+
+async def _click(element: ElementHandle) -> None:
+    await element.click(timeout=CLICK_TIMEOUT * 1000, no_wait_after=True)
+
+
+async def _watch(tab: Tab, click: asyncio.Task[None], first: int, end: float) -> None:
+    """Until the click's requests have their answers and the page rests, or until `end`."""
+    click.add_done_callback(lambda _: tab.traffic.stir())
+    patience = min(FIRST_SIGN, max(end - time.monotonic(), 0))
+    started = time.monotonic()
+    while (left := end - time.monotonic()) > 0:
+        if tab.page.is_closed() or not _alive(tab):
+            return
+        pending = any(e.telling and not e.over and e.kind not in ("websocket", "eventsource") for e in tab.traffic.exchanges[first:])
+        signs = any(e.telling for e in tab.traffic.exchanges[first:]) or bool(tab.dialogs)
+        quiet = QUIET if signs else max(QUIET, started + patience - time.monotonic())
+        if pending or not click.done():
+            await tab.traffic.stirred(left)
+        elif not await tab.traffic.stirred(min(quiet, left)):
+            return
+
+
+def _alive(tab: Tab) -> bool:
+    browser = tab.page.context.browser
+    return browser is None or browser.is_connected()
+
+
+async def _account(
+    tab: Tab, first: int, sent_before: int, url_before: str, before: str, problem: BaseException | None
+) -> Pressed:
+    exchanges = tab.traffic.exchanges[first:]
+    page = _telling_page(tab, url_before)
+    after, html = await _document(page, before)
+    if not any(e.telling for e in exchanges):
+        # From here on nothing can leave: only then is "nothing left" certain, and stays so.
+        tab.egress.cut()
+        exchanges = tab.traffic.exchanges[first:]
+    requests = tuple(_post(tab, e) for e in exchanges if e.telling)
+    posts = tuple(p for p, e in zip(requests, (e for e in exchanges if e.telling), strict=True) if e.method not in ("GET", "HEAD"))
+    sent = _sent(tab, requests, posts, exchanges, sent_before, problem)
+    documents = [e for e in exchanges if e.navigation and e.status is not None and not _made_up(tab, e)]
+    navigated = bool(documents) or page.url.partition("#")[0] != url_before.partition("#")[0]
+    status = documents[-1].status if documents else next((p.status for p in reversed(posts) if p.status), None)
+    return Pressed(
+        sent, _sentence(sent, requests, status, problem), posts, requests, status, navigated, page.url,
+        "\n".join(tab.dialogs), before, after, html,
+    )  # fmt: skip
+
+
+def _telling_page(tab: Tab, url_before: str) -> Page:
+    """The window that holds the answer: one the form has opened, where the page itself stayed as it was."""
+    if tab.popups and tab.page.url == url_before and not tab.popups[-1].is_closed():
+        return tab.popups[-1]
+    return tab.page
+
+
+async def _document(page: Page, before: str) -> tuple[str, str]:
+    """Text and markup after the click; what was before where the browser no longer tells."""
+    script = "() => [document.body ? document.body.innerText.slice(0, 200000) : '', document.documentElement.outerHTML.slice(0, 3000000)]"
+    for _ in range(2):  # a document that is just being replaced is asked once more
+        with contextlib.suppress(PlaywrightError, TimeoutError):
+            async with asyncio.timeout(READ_TIMEOUT):
+                await page.wait_for_load_state("domcontentloaded", timeout=READ_TIMEOUT * 1000)
+                text, html = await page.evaluate(script)
+                return str(text), str(html)
+    return before, ""
+
+
+def _made_up(tab: Tab, exchange: Exchange) -> bool:
+    return tab.egress.is_ours({"campaign-egress": exchange.made_up or ""})
+
+
+def _post(tab: Tab, exchange: Exchange) -> Post:
+    if _made_up(tab, exchange):
+        problem = tab.egress.problem(exchange.url)
+        return Post(exchange.method, exchange.url, None, problem.sentence if problem else "no connection", "no")
+    if exchange.status is not None:
+        return Post(exchange.method, exchange.url, exchange.status, exchange.failure, "yes")
+    certain = exchange.failure is not None and bool(_NOT_CONNECTED.search(exchange.failure))
+    return Post(exchange.method, exchange.url, None, exchange.failure, "no" if certain else "perhaps")
+
+
+def _sent(
+    tab: Tab, requests: tuple[Post, ...], posts: tuple[Post, ...], exchanges: list[Exchange], sent_before: int, problem: Any
+) -> Literal["yes", "no", "perhaps"]:
+    telling = posts or requests
+    if any(p.sent == "yes" for p in telling):
+        return "yes"
+    if any(p.sent == "perhaps" for p in requests):
+        return "perhaps"
+    if requests or not exchanges:
+        quiet = _alive(tab) or tab.egress.sent == sent_before
+        return "no" if quiet else "perhaps"
+    # Only pictures, styles and the like were asked for: no form speaks through those.
+    return "no" if _alive(tab) else "perhaps"
+
+
+def _sentence(sent: str, requests: tuple[Post, ...], status: int | None, problem: BaseException | None) -> str:
+    if sent == "yes":
+        return f"The site answered with status {status}."
+    if sent == "no" and requests:
+        return f"Nothing was sent: {requests[-1].failure}."
+    if sent == "no":
+        return "Nothing was sent: the click caused no request."
+    if problem is not None:
+        return f"A request may have left, then the browser failed: {first_line(str(problem))}."
+    return "A request has left and no answer came in time."
