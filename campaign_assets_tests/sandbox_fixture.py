@@ -131,5 +131,6 @@ def running(
 def sandbox(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """The session's sandbox; parametrize indirectly with a dict of `slow` and `moderation` for other times."""
     times: dict[str, float] = getattr(request, "param", {})
-    with running(tmp_path_factory.mktemp("sandbox"), **times) as started:
+    slow, moderation = times.get("slow", 1.0), times.get("moderation", 1.0)
+    with running(tmp_path_factory.mktemp("sandbox"), slow=slow, moderation=moderation) as started:
         yield started

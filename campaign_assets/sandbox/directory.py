@@ -66,8 +66,7 @@ def _page(visit: Visit) -> web.StreamResponse:
 def _listings(visit: Visit) -> list[Listing]:
     """Everything public, newest first, then what stood there before."""
     filed = [entry for entry in visit.journal.entries(visit.site.host) if entry.visible(visit.now)]
-    before = [render.of_business(visit.site, business) for business in visit.site.theme.listed]
-    return [render.of_entry(visit.site, entry) for entry in reversed(filed)] + before
+    return [render.of_entry(visit.site, entry) for entry in reversed(filed)] + render.before(visit.site)
 
 
 def _found(visit: Visit, query: str) -> list[Listing]:

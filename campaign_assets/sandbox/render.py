@@ -16,6 +16,7 @@ from xml.sax.saxutils import escape
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from campaign_assets.sandbox import words
+from campaign_assets.sandbox.crowd import stable
 from campaign_assets.sandbox.journal import Entry
 from campaign_assets.sandbox.judge import Fields, csrf_token
 from campaign_assets.sandbox.parts import Business, Control, Site, slug
@@ -69,9 +70,30 @@ def of_business(site: Site, business: Business) -> Listing:
 
 def page(template: str, site: Site, **values: Any) -> str:
     """One page of a site. `consent_given`: the visitor has answered the cookie banner."""
-    values.setdefault("consent_given", False)
+    values = {"consent_given": False, "prose": prose(site), **values}
     say = partial(words.say, site.language)
     return _templates.get_template(f"{template}.html").render(site=site, say=say, **values)
+
+
+def prose(site: Site) -> list[str]:
+    """What a site says about itself: its theme's paragraphs in an order of its own, and a sentence of its own."""
+    first, *others = site.theme.paragraphs
+    turn = stable(f"prose {site.host}", len(others))
+    own = words.say(
+        site.language,
+        "own",
+        name=site.name,
+        year=1998 + stable(f"year {site.host}", 27),
+        count=f"{100 + stable(f'count {site.host}', 9_900)}",
+    )
+    return [first.format(name=site.name), *others[turn:], *others[:turn], own]
+
+
+def before(site: Site) -> list[Listing]:
+    """What stood on the site before anybody filed anything, in an order of its own."""
+    listed = site.theme.listed
+    turn = stable(f"listed {site.host}", len(listed))
+    return [of_business(site, business) for business in listed[turn:] + listed[:turn]]
 
 
 def form_page(

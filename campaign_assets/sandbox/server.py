@@ -124,12 +124,12 @@ class _Web:
         fields = await _fields(request) if request.method == "POST" else {}
         record = _record(request, host, fields)
         self._journal.arrived(record)
-        status = 0
         try:
             response = await self._played(request, host, fields)
-            status = response.status
-        finally:
-            self._journal.answered(record, status)
+        except asyncio.CancelledError:
+            self._journal.answered(record, 0)
+            raise
+        self._journal.answered(record, response.status)
         return response
 
     async def _played(self, request: web.Request, host: str, fields: Fields) -> web.StreamResponse:

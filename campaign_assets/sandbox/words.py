@@ -72,6 +72,7 @@ LISTING_PATHS: tuple[str, ...] = ("/listing/", "/tools/", "/company/", "/site/",
 
 SENTENCES: dict[str, dict[str, str]] = {
     "en": {
+        "own": "{name} was founded in {year} and holds {count} entries today.",
         "send": "Submit", "search": "Search", "home": "Home", "latest": "Latest listings", "categories": "Categories",
         "visit": "Visit website", "published": "Thank you! Your site has been added to the directory.",
         "pending": "Thank you! Your submission was received and will be reviewed by our editors.",
@@ -87,6 +88,7 @@ SENTENCES: dict[str, dict[str, str]] = {
         "problems": "Please correct the following:", "fill": "Tell us about your website. A free listing stays free.",
     },
     "de": {
+        "own": "{name} besteht seit {year} und umfasst heute {count} Einträge.",
         "send": "Absenden", "search": "Suchen", "home": "Startseite", "latest": "Neueste Einträge",
         "categories": "Rubriken", "visit": "Zur Webseite",
         "published": "Vielen Dank! Ihr Eintrag wurde veröffentlicht.",
@@ -98,6 +100,7 @@ SENTENCES: dict[str, dict[str, str]] = {
         "problems": "Bitte korrigieren Sie:", "fill": "Tragen Sie Ihre Firma kostenlos ein.",
     },
     "fr": {
+        "own": "{name} existe depuis {year} et compte aujourd'hui {count} fiches.",
         "send": "Envoyer", "search": "Rechercher", "home": "Accueil", "latest": "Dernières fiches",
         "categories": "Catégories", "visit": "Visiter le site",
         "published": "Merci ! Votre site a été ajouté à l'annuaire.",
@@ -109,6 +112,7 @@ SENTENCES: dict[str, dict[str, str]] = {
         "problems": "Merci de corriger :", "fill": "Présentez votre site. L'inscription est gratuite.",
     },
     "es": {
+        "own": "{name} existe desde {year} y reúne hoy {count} anuncios.",
         "send": "Enviar", "search": "Buscar", "home": "Inicio", "latest": "Últimos anuncios",
         "categories": "Categorías", "visit": "Visitar sitio web",
         "published": "¡Gracias! Su sitio se ha añadido al directorio.",
@@ -120,6 +124,7 @@ SENTENCES: dict[str, dict[str, str]] = {
         "problems": "Corrija lo siguiente:", "fill": "Háblenos de su empresa. El registro es gratuito.",
     },
     "ja": {
+        "own": "{name}は{year}年に始まり、現在{count}件を掲載しています。",
         "send": "送信する", "search": "検索", "home": "ホーム", "latest": "新着サイト", "categories": "カテゴリー",
         "visit": "サイトを見る", "published": "ありがとうございます。サイトが登録されました。",
         "pending": "ありがとうございます。申請を受け付けました。審査後に掲載されます。",
