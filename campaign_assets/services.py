@@ -11,19 +11,21 @@ import os
 import shutil
 import sys
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import grpc
+import psycopg
 import yaml
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import HealthStub
 
 from campaign_assets import embedded, log
-from campaign_assets.ledger import upgrade
+from campaign_assets.errors import ConfigError
+from campaign_assets.ledger import Ledger
 from campaign_assets.policy import policies
 from campaign_assets.processes import free_port, is_free
 from campaign_assets.settings import Settings
@@ -39,8 +41,10 @@ ANSWER_SECONDS = 5
 
 
 @contextmanager
-def serving(settings: Settings, port: int = 3000, beside: Sequence[Child] = ()) -> Iterator[Supervisor]:
-    """Run the whole installation inside the block, web interface on `port`; all of it is ended afterwards.
+def serving(
+    settings: Settings, port: int | None = 3000, beside: Sequence[Child] = ()
+) -> Iterator[Supervisor]:
+    """Run the whole installation inside the block, web interface on `port` (None: without); all is ended afterwards.
 
     `beside` are further children, started first. ConfigError where the port is taken, another process serves this
     home, or something does not come up. Ctrl-C inside (see `supervisor.interruptible`) ends the block in order.
@@ -56,36 +60,53 @@ def serving(settings: Settings, port: int = 3000, beside: Sequence[Child] = ()) 
             yield supervisor
 
 
-def dagster_children(home: Path, port: int) -> list[Child]:
-    """Dagster's three processes; writes the files they read into CAMPAIGN_HOME/dagster."""
+def dagster_children(home: Path, port: int | None) -> list[Child]:
+    """Dagster's processes; writes the files they read into CAMPAIGN_HOME/dagster."""
     directory = home / "dagster"
     directory.mkdir(parents=True, exist_ok=True)
+    _refuse_run_retries(PROJECT / "dagster.yaml")
     shutil.copyfile(PROJECT / "dagster.yaml", directory / "dagster.yaml")
     workspace = directory / "workspace.yaml"
-    code_port = _code_server_port(workspace)
-    programs = Path(sys.executable).parent
-    return [
-        Child(
-            CODE_SERVER,
-            (str(programs / "dagster"), "api", "grpc", "-m", "campaign_assets.definitions", "--host", "127.0.0.1",
-             "--port", str(code_port), "--location-name", LOCATION),
-            ready=lambda _since: _is_healthy(code_port),
-        ),
-        Child(
-            WEBSERVER,
-            (str(programs / "dagster-webserver"), "-h", "127.0.0.1", "-p", str(port), "-w", str(workspace)),
-            ready=lambda _since: _get(port, "/server_info") is not None,
-            needs=(CODE_SERVER,),
-            port=port,
-            other_port=f"end what listens there, or give another one: --port {port + 1}",
-        ),
-        Child(
-            DAEMON,
-            (str(programs / "dagster-daemon"), "run", "-w", str(workspace)),
-            ready=lambda since: _beats(port, since),
-            needs=(CODE_SERVER,),
-        ),
-    ]  # fmt: skip
+    code_server = _code_server(_code_server_port(workspace))
+    if port is None:
+        return [code_server, _daemon(workspace, lambda _since: True)]
+    return [code_server, _webserver(workspace, port), _daemon(workspace, lambda since: _beats(port, since))]
+
+
+def _code_server(port: int) -> Child:
+    served = ("-m", "campaign_assets.definitions", "--location-name", LOCATION)
+    command = (_program("dagster"), "api", "grpc", *served, "--host", "127.0.0.1", "--port", str(port))
+    return Child(CODE_SERVER, command, ready=lambda _since: _is_healthy(port))
+
+
+def _webserver(workspace: Path, port: int) -> Child:
+    return Child(
+        WEBSERVER,
+        (_program("dagster-webserver"), "-h", "127.0.0.1", "-p", str(port), "-w", str(workspace)),
+        ready=lambda _since: _get(port, "/server_info") is not None,
+        needs=(CODE_SERVER,),
+        port=port,
+        other_port=f"end what listens there, or give another one: --port {port + 1}",
+    )
+
+
+def _daemon(workspace: Path, ready: Callable[[float], bool]) -> Child:
+    command = (_program("dagster-daemon"), "run", "-w", str(workspace))
+    return Child(DAEMON, command, ready=ready, needs=(CODE_SERVER,))
+
+
+def _program(name: str) -> str:
+    """One of Dagster's commands, from the environment that runs us: it need not be on PATH."""
+    return str(Path(sys.executable).with_name(name))
+
+
+def _refuse_run_retries(configuration: Path) -> None:
+    """R5: a run that Dagster starts again could file a form twice."""
+    retries = yaml.safe_load(configuration.read_text()).get("run_retries") or {}
+    if retries.get("enabled"):
+        raise ConfigError(
+            f"run_retries is enabled in {configuration}; set `run_retries: {{enabled: false}}`."
+        )
 
 
 class _Database:
@@ -104,35 +125,57 @@ class _Database:
 
     def environment(self) -> Mapping[str, str]:
         """What every child gets: the settings, the databases' addresses, Dagster's home."""
-        owner = self.server.owner_url if self.server else str(self.settings.database_url)
-        beside = urlsplit(owner)._replace(path="/dagster").geturl()
-        dagster = self.settings.dagster_database_url or (self.server.dagster_url if self.server else beside)
         return {
             **os.environ,
             **self.settings.to_environment(),
-            "CAMPAIGN_DATABASE_URL": owner,
-            "CAMPAIGN_DAGSTER_DATABASE_URL": _for_psycopg2(dagster),
+            "CAMPAIGN_DATABASE_URL": self.owner_url,
+            "CAMPAIGN_DAGSTER_DATABASE_URL": self.dagster_url,
+            "CAMPAIGN_DAGSTER_URL": _for_psycopg2(self.dagster_url),
             "DAGSTER_HOME": str(self.settings.home / "dagster"),
         }
+
+    @property
+    def owner_url(self) -> str:
+        return self.server.owner_url if self.server else str(self.settings.database_url)
+
+    @property
+    def dagster_url(self) -> str:
+        given = self.settings.dagster_database_url or (self.server and self.server.dagster_url)
+        return given or urlsplit(self.owner_url)._replace(path="/dagster").geturl()
 
 
 @contextmanager
 def _database(settings: Settings) -> Iterator[_Database]:
-    """The databases, with the ledger's schema up to date where the server is ours; then ended, where it is."""
+    """The databases, ready for use; the embedded server is ended afterwards."""
     database = _Database(settings)
     try:
-        if database.server:
-            upgrade(database.server.owner_url)
+        Ledger.open(settings).dispose()
+        _refuse_unreachable(database.dagster_url)
         yield database
     finally:
         if database.server:
             embedded.stop(settings.home)
 
 
+def _refuse_unreachable(dagster_url: str) -> None:
+    try:
+        psycopg.connect(_plain(dagster_url), connect_timeout=ANSWER_SECONDS).close()
+    except psycopg.Error as error:
+        said = (str(error).strip().splitlines() or ["no answer"])[-1]
+        raise ConfigError(
+            f"Dagster's database cannot be reached ({said}); create one, and set CAMPAIGN_DAGSTER_DATABASE_URL to it."
+        ) from error
+
+
+def _plain(url: str) -> str:
+    """The URL without SQLAlchemy's driver."""
+    scheme, separator, rest = url.partition("://")
+    return f"{scheme.partition('+')[0]}{separator}{rest}"
+
+
 def _for_psycopg2(url: str) -> str:
     """Dagster's storage speaks psycopg2 only, which SQLAlchemy must be told."""
-    scheme, separator, rest = url.partition("://")
-    return f"{scheme.partition('+')[0]}+psycopg2{separator}{rest}"
+    return _plain(url).replace("://", "+psycopg2://", 1)
 
 
 def _code_server_port(workspace: Path) -> int:
