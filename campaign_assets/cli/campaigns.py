@@ -8,6 +8,7 @@ import click
 
 from campaign_assets.cli.opened import open_campaign, open_ledger
 from campaign_assets.cli.printing import counted
+from campaign_assets.settings import Settings
 
 
 @click.command()
@@ -79,7 +80,7 @@ def start(slug: str) -> None:
     with open_campaign(slug) as (tx, campaign):
         operators.start(tx, campaign)
     click.echo(f"{campaign.tenant}/{campaign.slug} runs, as long as `campaign up` does.")
-    remind_of_contact()
+    remind_of_contact(Settings.from_environment())
 
 
 @click.command()
@@ -109,7 +110,9 @@ def restart(slug: str) -> None:
 @click.command()
 @click.argument("slug")
 def archive(slug: str) -> None:
-    """End SLUG for good: its keys leave Dagster, its filings are kept. Refused while a filing is unresolved."""
+    """End SLUG for good. Refused while a filing is unresolved.
+
+    Its keys leave Dagster; its filings are kept."""
     from campaign_assets.ledger import operators
 
     with open_campaign(slug) as (tx, campaign):
@@ -117,14 +120,12 @@ def archive(slug: str) -> None:
     click.echo(f"{campaign.tenant}/{campaign.slug} is archived.")
 
 
-def remind_of_contact() -> None:
+def remind_of_contact(settings: Settings) -> None:
     """Say it where no site would be asked anything, because requests could not name who makes them."""
-    from campaign_assets.settings import Settings
-
-    settings = Settings.from_environment()
     if not settings.contact and not settings.resolve:
         click.echo(
-            "CAMPAIGN_CONTACT is not set: set it for `campaign up` to an address at which site owners reach you.",
+            "CAMPAIGN_CONTACT is not set: no site is visited before `campaign up` has it, "
+            "an address at which site owners reach you.",
             err=True,
         )
 

@@ -35,9 +35,17 @@ def campaign() -> None:
     """Listing campaigns for a business on directory websites: start them, watch them, settle what needs a human."""
 
 
-for _module in (installation, campaigns, sources, readers, decisions, forms, database):
-    for _command in _module.COMMANDS:
-        campaign.add_command(_command)
+for _command in (
+    *installation.COMMANDS,
+    *campaigns.COMMANDS,
+    *readers.COMMANDS,
+    *decisions.COMMANDS,
+    *sources.COMMANDS,
+    *forms.COMMANDS,
+    *database.COMMANDS,
+    *installation.FURTHER,
+):
+    campaign.add_command(_command)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

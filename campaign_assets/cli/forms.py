@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,12 @@ import click
 
 from campaign_assets.cli.opened import read_file
 from campaign_assets.cli.printing import as_json, clean, print_json, print_table
-from campaign_assets.settings import Settings
+from campaign_assets.settings import Resolve, Settings
 
 if TYPE_CHECKING:
     from campaign_assets.web.browser import Browser
+
+NOWHERE = Resolve("127.0.0.1", 9, 9)
 
 
 @click.group()
@@ -57,24 +60,27 @@ async def _mapped(places: tuple[str, ...]) -> list[tuple[str, dict[str, Any]]]:
     from campaign_assets.web.network import Network
 
     settings = Settings.from_environment()
-    browser = Browser(settings, Network(settings))
+    # For files every connection leads to a port where nothing listens: what they name is not fetched.
+    online, offline = Browser(Network(settings)), Browser(Network(replace(settings, resolve=NOWHERE)))
     try:
-        return [(place, await _map(browser, place)) for place in places]
+        return [(place, await _map(online if _is_url(place) else offline, place)) for place in places]
     finally:
-        await browser.close()
+        await online.close()
+        await offline.close()
 
 
 async def _map(browser: Browser, place: str) -> dict[str, Any]:
     from campaign_assets.stages.form_mapping import map_document
+    from campaign_assets.web.still import show
 
     content = None if _is_url(place) else read_file(Path(place), "page")
     async with browser.tab() as tab:
         if content is None:
             await tab.open(place)
         else:
-            await tab.show(content)
-        form, controls = map_document(await tab.read())
-    return {"form": form, "controls": [control.model_dump(mode="json") for control in controls]}
+            await show(tab, content)
+        result = map_document(await tab.read())
+    return {"form": result.form, "controls": [control.model_dump(mode="json") for control in result.controls]}
 
 
 def _is_url(place: str) -> bool:

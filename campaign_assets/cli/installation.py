@@ -2,13 +2,69 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
+from campaign_assets.cli.campaigns import remind_of_contact
 from campaign_assets.cli.printing import as_json, print_fields, print_json
 from campaign_assets.settings import Settings
+
+
+@click.command()
+@click.option("--port", type=click.IntRange(1, 65535), default=3000, show_default=True, help="Dagster's UI.")
+def up(port: int) -> None:
+    """Run database, Dagster's UI and daemon until Ctrl-C.
+
+    What dies is started again; what a killed `campaign up` left behind is ended first.
+    """
+    from campaign_assets.services import serving
+    from campaign_assets.supervisor import interruptible
+
+    current = Settings.from_environment()
+    remind_of_contact(current)
+    with suppress(KeyboardInterrupt), interruptible():
+        click.echo(f"Starting in {current.home} …")
+        with serving(current, port) as supervisor:
+            click.echo(f"Dagster's UI: http://127.0.0.1:{port}")
+            click.echo(f"Logs:         {current.home / 'logs'}")
+            click.echo("Ctrl-C ends it; what is in work is finished or given back first.")
+            supervisor.wait()
+    click.echo("Stopped.")
+
+
+@click.command()
+@click.option(
+    "--publishers",
+    type=click.IntRange(1, 5000),
+    default=30,
+    show_default=True,
+    help="Directories to list on.",
+)
+@click.option("--no-ui", is_flag=True, help="Without Dagster's UI.")
+@click.option("--keep", is_flag=True, help="Keep everything up after the report, until Ctrl-C.")
+@click.option(
+    "--limit",
+    type=click.FloatRange(0, min_open=True),
+    default=20,
+    show_default=True,
+    help="Minutes until it gives up.",
+)
+def demo(publishers: int, no_ui: bool, keep: bool, limit: float) -> None:
+    """List a business on a local web of directories, and report.
+
+    Nothing leaves this machine. Its home is CAMPAIGN_HOME, where that is set, else ~/.campaign_assets/demo. Ends with 1
+    where something still moved after the limit, or the sandbox saw a form filed twice.
+    """
+    from campaign_assets.demo.run import Wish, run
+    from campaign_assets.supervisor import interruptible
+
+    with interruptible():
+        held = run(Wish(publishers, not no_ui, keep, limit * 60))
+    if not held:
+        raise click.exceptions.Exit(1)
 
 
 @click.command()
@@ -87,4 +143,5 @@ def serve(
     run(host, http_port, https_port, state_dir, slow, moderation, ready_file)
 
 
-COMMANDS = (settings, sandbox)
+COMMANDS = (up, demo)
+FURTHER = (sandbox, settings)

@@ -143,7 +143,7 @@ def show(key: str, as_json: bool) -> None:
     """Everything about one publisher: stages, attempts, filings, evidence.
 
     KEY is tenant/campaign/site."""
-    from campaign_assets.cli.showing import print_publisher
+    from campaign_assets.cli.publisher import print_publisher
     from campaign_assets.ledger import reading
 
     with open_key(key) as (tx, publisher):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from campaign_assets.cli.opened import open_campaign, read_file
 from campaign_assets.cli.printing import as_json, clean, counted, print_json, print_table
 from campaign_assets.errors import InputError
-from campaign_assets.model import RejectedLine, SourceEntry
+
+if TYPE_CHECKING:
+    from campaign_assets.model import RejectedLine, SourceEntry
 
 
 class Given(NamedTuple):
@@ -24,6 +26,7 @@ class Given(NamedTuple):
     @classmethod
     def read(cls, path: Path) -> Given:
         """Read the list in `path`; InputError where it is no list, or names no site at all."""
+        from campaign_assets.model import RejectedLine, SourceEntry
         from campaign_assets.stages.sources import read
 
         content = read_file(path, "source")
