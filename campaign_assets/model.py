@@ -408,11 +408,15 @@ class FormDocument(Stored):
     """Reason codes seen in the document: captcha, login_required, payment_required, closed …"""
 
     def fingerprint(self, form: int) -> str:
-        """Hash over the names, types and options of a form's controls; what changes it makes a stored mapping stale."""
+        """Hash over the names, types and options of a form's controls; what changes it makes a stored mapping stale.
+
+        -1 stands for the controls outside every form.
+        """
+        owner = None if form < 0 else form
         parts = [
             [c.tag, c.type, c.name, c.required, [o.value for o in c.options]]
             for c in self.controls
-            if c.form == form and c.type != "hidden"
+            if c.form == owner and c.type != "hidden"
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
@@ -481,7 +485,8 @@ class ScoringResult(Stored):
 class FormMappingResult(Stored):
     kind: Literal["form_mapping"] = "form_mapping"
     document: FormDocument
-    form: int
+    form: int | None
+    """The submission form's index; -1: the controls outside every form; None: the document has none (never stored so)."""
     fingerprint: str
     controls: tuple[MappedControl, ...]
     """Every control of the document, in document order."""
