@@ -195,6 +195,8 @@ def checked(url: str) -> str:
         host, port = parts.hostname or "", parts.port
     except ValueError as error:
         raise refusal(f"{url!r} is not a web address.") from error
+    if "\\" in parts.netloc:
+        raise refusal(f"{url!r} is not a web address: programs disagree on where its host begins.")
     if parts.scheme not in ("http", "https"):
         raise refusal(f"{url!r} is not an address that begins with http or https.")
     name = judged_host(host)

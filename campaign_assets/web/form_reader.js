@@ -9,7 +9,7 @@ function optionsOf(el) {
       disabled: o.disabled || !!(o.parentElement.tagName === "OPTGROUP" && o.parentElement.disabled),
     }));
   if (el.type === "radio")
-    return (el.name ? groupMembers(el) : [el]).slice(0, MOST_OPTIONS).map((o) => ({
+    return groupMembers(el).slice(0, MOST_OPTIONS).map((o) => ({
       value: o.value, label: boxLabel(o), selected: o.checked, disabled: o.disabled,
     }));
   const list = el.list && el.getAttribute("list") ? [...el.list.options] : [];
@@ -64,7 +64,7 @@ function marksOf(forms) {
   for (const [what, selector] of CAPTCHAS) for (const el of [...document.querySelectorAll(selector)].slice(0, 10)) add("captcha", what, el);
   for (const el of [...document.querySelectorAll(PAYMENTS)].slice(0, 5)) add("payment", "card fields", el);
   forms.forEach((form, index) => {
-    if (/paypal\.com|checkout\.stripe\.com|2checkout\.com/.test(form.action || "")) marks.push({ kind: "payment", what: "payment service", form: index });
+    if (/paypal\.com|checkout\.stripe\.com|2checkout\.com/.test(form.getAttribute("action") || "")) marks.push({ kind: "payment", what: "payment service", form: index });
   });
   return marks;
 }
@@ -75,6 +75,20 @@ function headingOf(form, headings) {
   let last = "";
   for (const el of headings) if (el.compareDocumentPosition(form) & Node.DOCUMENT_POSITION_FOLLOWING) last = textOf(el) || last;
   return last || tidy(form.getAttribute("aria-label")) || tidy(form.getAttribute("name"));
+}
+
+// By attributes: a control named `method` or `action` hides the form's own property of that name.
+function methodOf(form) {
+  const method = (form.getAttribute("method") || "get").trim().toLowerCase();
+  return /^(post|dialog)$/.test(method) ? method : "get";
+}
+
+function actionOf(form) {
+  try {
+    return new URL(form.getAttribute("action") || location.href, document.baseURI).href;
+  } catch {
+    return location.href;
+  }
 }
 
 function readForms() {
@@ -92,8 +106,8 @@ function readForms() {
   return {
     url: location.href, title: document.title || "", language: document.documentElement.lang || "",
     forms: forms.map((form, i) => ({
-      index: i, action: String(form.getAttribute("action") ? new URL(form.getAttribute("action"), document.baseURI).href : location.href),
-      method: form.method === "post" ? "post" : form.method === "dialog" ? "dialog" : "get", heading: headingOf(form, headings),
+      index: i, action: actionOf(form),
+      method: methodOf(form), heading: headingOf(form, headings),
       visible: !concealedByStyle(form),
       text: (form.innerText || "").slice(0, 8000),
     })),

@@ -41,7 +41,7 @@ MINIMUM = re.compile(
     re.IGNORECASE,
 )
 
-STAR = re.compile(r"(?:^|[\s\w)\]:?])[*＊✱](?=\s|$|[:：(])|^\s*[*＊✱]|※")
+STAR = re.compile(r"(?:^|(?<!\d)[\s\w)\]:?])[*＊✱](?=\s|$|[:：(])|^\s*[*＊✱]|※")
 STAR_NOTE = re.compile(r"fields?\s+(?:marked|with)|denotes|indicates|(?:required|mandatory) fields?|mit \*|marqu[ée]s|marcados|obbligatori\b", re.IGNORECASE)
 REQUIRED = re.compile(
     r"\((?:required|mandatory|obligatoire|obligatorio|obrigat[oó]rio|obbligatorio|erforderlich|verplicht|wymagane|zorunlu)\)"

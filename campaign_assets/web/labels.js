@@ -50,8 +50,8 @@ function usable(node, el) {
 
 // The nearest text before (or behind) a control, up to the next control; only the text of one block.
 function neighbouring(el, forward) {
-  const root = el.form || document.body;
-  if (!root.contains(el)) return "";
+  const root = el.form && Node.prototype.contains.call(el.form, el) ? el.form : document.body;
+  if (!root || !root.contains(el)) return "";
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
   walker.currentNode = el;
   let text = "", block = null, steps = 0;
@@ -65,7 +65,8 @@ function neighbouring(el, forward) {
     }
     if (!usable(node, el)) continue;
     if (block && blockOf(node) !== block) break;
-    if (forward && !text && blockOf(node) !== blockOf(el) && !blockOf(el).contains(node) && !nextTo(el, node)) break;
+    const own = blockOf(el);
+    if (forward && !text && own && blockOf(node) !== own && !own.contains(node) && !nextTo(el, node)) break;
     block = blockOf(node);
     text = forward ? text + node.data : node.data + text;
   }
@@ -126,16 +127,11 @@ function groupHints(el) {
   if (legend) hints.push(["legend", textOf(legend)]);
   const group = el.closest("[role=radiogroup], [role=group]");
   if (group && group !== fieldset) hints.push(["group", tidy(group.getAttribute("aria-label")) || referenced(group, "aria-labelledby")]);
-  if (el.type === "radio" && el.name) {
+  if (el.type === "radio") {
     const first = groupMembers(el)[0];
-    if (first) hints.push(["group", neighbouring(first, false)], ...cellHints(first).map((text) => ["group", text]));
+    if (first && el.name) hints.push(["group", neighbouring(first, false)], ...cellHints(first).map((text) => ["group", text]));
   }
   return hints;
-}
-
-function groupMembers(el) {
-  const scope = el.form ? [...el.form.elements] : [...document.querySelectorAll("input[type=radio]")].filter((o) => !o.form);
-  return scope.filter((other) => other.type === "radio" && other.name === el.name);
 }
 
 function words(identifier) {

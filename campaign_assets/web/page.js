@@ -18,18 +18,14 @@ function settle() {
 function radioByValue({ index, value }) {
   const el = controlByIndex(index);
   if (!el || el.type !== "radio") return null;
-  if (el.value === value || !el.name) return el;
-  const scope = el.form ? [...el.form.elements] : [...document.querySelectorAll("input[type=radio]")].filter((o) => !o.form);
-  return scope.find((o) => o.type === "radio" && o.name === el.name && o.value === value) || null;
+  return el.value === value ? el : groupMembers(el).find((o) => o.value === value) || null;
 }
 
 function presentValues(indexes) {
   return indexes.map((index) => {
     const el = controlByIndex(index);
     if (!el) return null;
-    const group = el.type === "radio" && el.name
-      ? (el.form ? [...el.form.elements] : [...document.querySelectorAll("input[type=radio]")]).filter((o) => o.type === "radio" && o.name === el.name && o.form === el.form)
-      : [];
+    const group = el.type === "radio" ? groupMembers(el) : [];
     const picked = group.find((o) => o.checked);
     return {
       type: el.type, value: String(el.value), checked: !!el.checked, picked: picked ? picked.value : null,

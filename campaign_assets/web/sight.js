@@ -6,6 +6,12 @@ function controlByIndex(index) {
   return document.querySelectorAll(CONTROLS)[index] || null;
 }
 
+// The radio buttons that exclude each other; not by `form.elements`, which a control of that name would hide.
+function groupMembers(el) {
+  if (!el.name) return [el];
+  return [...document.querySelectorAll("input[type=radio]")].filter((o) => o.name === el.name && o.form === el.form);
+}
+
 function parentOf(el) {
   return el.assignedSlot || el.parentElement || (el.getRootNode() instanceof ShadowRoot ? el.getRootNode().host : null);
 }
