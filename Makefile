@@ -17,7 +17,7 @@ up: setup ## the installation in the foreground: database, Dagster's UI and daem
 	@$(BIN)/campaign up
 
 test: setup ## every test, on all cores
-	@$(BIN)/python -m pytest -n auto --dist worksteal
+	@$(BIN)/python -m pytest -n logical --dist worksteal
 
 check: setup ## format, lint, types, import layers
 	$(BIN)/ruff format --check .

@@ -74,7 +74,7 @@ def dagster_children(home: Path, port: int | None) -> list[Child]:
 
 
 def _code_server(port: int) -> Child:
-    served = ("-m", "campaign_assets.definitions", "--location-name", LOCATION)
+    served = ("-m", "campaign_assets.definitions", "--empty-working-directory", "--location-name", LOCATION)
     command = (_program("dagster"), "api", "grpc", *served, "--host", "127.0.0.1", "--port", str(port))
     return Child(CODE_SERVER, command, ready=lambda _since: _is_healthy(port))
 
