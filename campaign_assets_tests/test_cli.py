@@ -38,7 +38,9 @@ def called(*arguments: str, environment: Mapping[str, str] | None = None) -> sub
     )
 
 
-def test_help_names_every_command_of_the_design(environment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_names_every_command_of_the_design(
+    environment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["--help"]) == 0
     shown = capsys.readouterr().out
     for name in (
@@ -57,7 +59,7 @@ def test_help_names_every_command_of_the_design(environment: Path, capsys: pytes
         (["decide", "a/b/c", "--stage", "preflight", "approve", "x=1"], "Give FIELD=VALUE with `correct`"),
         (["decide", "a/b/c", "--stage", "preflight", "correct", "title"], "'title' is not FIELD=VALUE"),
         (["resolve", "a/b/c"], "Say --filed or --not-filed."),
-        (["new", "Two Words", "--tenant", "t", "--profile", "p", "--source", "s"], "The campaign 'Two Words' is not a slug"),
+        (["new", "Two Words", "--tenant", "t", "--profile", "p", "--source", "s"], "'Two Words' is not a slug"),
         (["nonsense"], "No such command 'nonsense'"),
     ],
 )  # fmt: skip
@@ -74,13 +76,22 @@ def test_wrong_input_is_one_sentence_and_status_2(
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("CAMPAIGN_RESOLVE", "127.0.0.1", "CAMPAIGN_RESOLVE is '127.0.0.1'; give it as ADDR:HTTPPORT:HTTPSPORT"),
+        (
+            "CAMPAIGN_RESOLVE",
+            "127.0.0.1",
+            "CAMPAIGN_RESOLVE is '127.0.0.1'; give it as ADDR:HTTPPORT:HTTPSPORT",
+        ),
         ("CAMPAIGN_POLICY", "brave", "CAMPAIGN_POLICY is 'brave'; it must be one of production, sandbox."),
         ("CAMPAIGN_RUNS", "many", "CAMPAIGN_RUNS is 'many'; it must be a whole number of at least 1."),
     ],
 )
 def test_a_wrong_setting_is_one_sentence(
-    environment: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, value: str, sentence: str
+    environment: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    value: str,
+    sentence: str,
 ) -> None:
     monkeypatch.setenv(name, value)
     assert run(["status"]) == 2
@@ -105,7 +116,9 @@ def test_a_port_in_use_is_one_sentence(environment: Path) -> None:
         port = taken.getsockname()[1]
         done = called("sandbox", "serve", "--http-port", str(port))
     assert done.returncode == 2
-    assert done.stderr.strip().splitlines() == [f"Port {port} on 127.0.0.1 is in use: choose another port, or 0 for a free one."]
+    assert done.stderr.strip().splitlines() == [
+        f"Port {port} on 127.0.0.1 is in use: choose another port, or 0 for a free one."
+    ]
 
 
 def test_a_missing_browser_is_one_sentence(environment: Path) -> None:
@@ -117,7 +130,9 @@ def test_a_missing_browser_is_one_sentence(environment: Path) -> None:
     assert line.startswith("CAMPAIGN_BROWSER_PATH is /nowhere/chromium")
 
 
-def test_a_source_that_is_a_pdf_is_refused_with_the_fix(environment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_source_that_is_a_pdf_is_refused_with_the_fix(
+    environment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (environment / "list.pdf").write_bytes(PDF)
     assert run(["sources", "read", str(environment / "list.pdf")]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
@@ -129,11 +144,16 @@ def test_a_source_yields_each_site_once_and_each_rejected_line_with_its_reason(
     environment: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = environment / "list.csv"
-    source.write_text("name,url\nA,https://www.a.example/\nB,b.example?utm_source=x\nA again,http://a.example\nC,none\n")
+    source.write_text(
+        "name,url\nA,https://www.a.example/\nB,b.example?utm_source=x\nA again,http://a.example\nC,none\n"
+    )
     assert run(["sources", "read", str(source), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {"sites", "rejected"}
-    assert [(s["site"], s["line"], s["name"]) for s in found["sites"]] == [("a.example", 2, "A"), ("b.example", 3, "B")]
+    assert [(s["site"], s["line"], s["name"]) for s in found["sites"]] == [
+        ("a.example", 2, "A"),
+        ("b.example", 3, "B"),
+    ]
     assert all(set(s) == {"site", "url", "line", "name"} for s in found["sites"])
     assert [r["line"] for r in found["rejected"]] == [4, 5]
     assert all(set(r) == {"line", "text", "reason"} and r["reason"] for r in found["rejected"])
@@ -154,7 +174,9 @@ def test_settings_show_every_variable_and_no_password(
     assert found["CAMPAIGN_HOME"] == str(environment / "home")
 
 
-def test_what_a_site_wrote_cannot_drive_the_terminal(environment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_site_wrote_cannot_drive_the_terminal(
+    environment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     source = environment / "list.csv"
     source.write_text("name,url\n\x1b]0;owned\x07\u202eA,https://a.example/\n")
     run(["sources", "read", str(source)])
@@ -169,7 +191,9 @@ def test_the_command_starts_without_what_it_does_not_need(arguments: list[str]) 
         "heavy = {'dagster', 'sqlalchemy', 'playwright', 'aiohttp', 'jinja2', 'pydantic'} & set(sys.modules);"
         "sys.exit(str(heavy) if heavy else 0)"
     )
-    done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -179,7 +203,9 @@ def test_status_does_not_import_dagster(environment: Path) -> None:
         "sys.exit('dagster' in sys.modules or 'playwright' in sys.modules)"
     )
     env = {**os.environ, "CAMPAIGN_DATABASE_URL": "postgresql://nobody@127.0.0.1:9/none"}
-    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=env, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -198,3 +224,43 @@ def test_an_interrupt_is_no_traceback(environment: Path) -> None:
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
     assert said.split() == ["Interrupted."]
+
+
+PAGE = """<!doctype html><title>Add your startup</title><h1>Add your startup</h1>
+<form action=/add method=post>
+<label>Name <input name=n required></label>
+<label>Website URL <input name=u type=url></label>
+<div style="display:none"><label>Leave this <input name=website></label></div>
+<label>Description <textarea name=d maxlength=200></textarea></label><button>Submit</button></form>
+<script src="https://elsewhere.example/x.js"></script>
+<script>
+document.querySelector("form").insertAdjacentHTML("beforeend", "<input name=tagline placeholder=Tagline>")
+</script>
+"""
+
+
+def test_forms_map_tells_every_control_of_a_file_without_its_network(environment: Path) -> None:
+    page, broken = environment / "page.html", environment / "broken.html"
+    page.write_text(PAGE)
+    broken.write_bytes(b"<form><table></form><input name='a'\x00\xff<select><textarea><form>")
+    one = called("forms", "map", str(page), "--json")
+    assert one.returncode == 0, one.stderr
+    found = json.loads(one.stdout)
+    assert set(found) == {"form", "controls"}
+    assert found["form"] == 0
+    assert all(
+        list(c) == ["index", "name", "type", "field", "action", "confidence", "why"]
+        for c in found["controls"]
+    )
+    assert [(c["index"], c["name"], c["field"], c["action"]) for c in found["controls"]] == [
+        (0, "n", "name", "fill"),
+        (1, "u", "url", "fill"),
+        (2, "website", "honeypot", "leave"),
+        (3, "d", "description", "fill"),
+        (4, "", "submit", "click"),
+        (5, "tagline", "tagline", "fill"),
+    ]
+    several = called("forms", "map", str(page), str(broken), "--json")
+    assert several.returncode == 0, several.stderr
+    assert [answer["file"] for answer in json.loads(several.stdout)] == [str(page), str(broken)]
+    assert json.loads(several.stdout)[0] == {"file": str(page), **found}
