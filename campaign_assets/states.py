@@ -161,6 +161,8 @@ TRANSITIONS: tuple[Transition, ...] = (
     Transition(Event.FACT, _FACTS, State.UNRESOLVED, "verdict", _SUBMISSION, "unknown"),
     Transition(Event.ADOPT, frozenset({State.NONE, State.READY}), State.SUCCEEDED, "scheduler", _SUBMISSION, "a filing stands"),
     Transition(Event.ADOPT, frozenset({State.NONE, State.READY}), State.UNRESOLVED, "scheduler", _SUBMISSION, "its verdict is unknown"),
+    Transition(Event.ADOPT, frozenset({State.NONE, State.READY}), State.HELD, "scheduler", _SUBMISSION, "a value was refused, and not corrected since"),
+    Transition(Event.ADOPT, frozenset({State.NONE, State.READY}), State.REJECTED, "scheduler", _SUBMISSION, "the site refused it, and no human has corrected since"),
     Transition(Event.DECIDE, frozenset({State.HELD}), State.READY, "human"),
     Transition(Event.DECIDE, frozenset({State.HELD}), State.REJECTED, "human"),
     Transition(Event.DECIDE, frozenset({State.HELD}), State.SUCCEEDED, "human"),
