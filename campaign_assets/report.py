@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from campaign_assets.states import Stage, State
+
 COLUMNS = ("key", "site", "outcome", "reason", "detail", "filed_at", "verdict", "listing_url", "rel")
 FORMATS = ("html", "csv", "json")
 PICTURE_LIMIT = 400_000
@@ -94,7 +96,7 @@ def neutral(value: object) -> str:
 def to_html(
     title: str,
     sentence: str,
-    stages: Mapping[str, Mapping[str, int]],
+    stages: Mapping[Stage, Mapping[State, int]],
     rows: Sequence[Mapping[str, Any]],
     attention: Sequence[Attention],
 ) -> str:
@@ -103,8 +105,8 @@ def to_html(
     `stages` gives counts by stage and state, as in the campaign's status.
     """
     template, style, policy = _page()
-    states = [s for s in _STATES if any(counts.get(s) for counts in stages.values())]
-    return template.render(
+    states = [state for state in State if any(counts.get(state) for counts in stages.values())]
+    page: str = template.render(
         title=title,
         sentence=sentence,
         stages=stages,
@@ -118,9 +120,7 @@ def to_html(
         web=web_address,
         now=_moment(datetime.now(UTC)),
     )
-
-
-_STATES = ("ready", "running", "submitting", "succeeded", "rejected", "failed", "held", "unresolved", "none")
+    return page
 
 
 def web_address(text: object) -> str | None:

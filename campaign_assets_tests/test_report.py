@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from campaign_assets import report
 from campaign_assets.model import Evidence
+from campaign_assets.states import Stage, State
 
 HOSTILE = "<script>document.title='run'</script><img src=http://evil.example/x onerror=alert(1)>\"'>{{7*7}}"
 PNG = bytes.fromhex(
@@ -28,7 +29,9 @@ def row(**values: object) -> dict[str, object]:
 
 
 def page(rows: list[dict[str, object]], attention: list[report.Attention] | None = None) -> str:
-    return report.to_html("acme/launch", HOSTILE, {"discovery": {"succeeded": 1}}, rows, attention or [])
+    return report.to_html(
+        "acme/launch", HOSTILE, {Stage.DISCOVERY: {State.SUCCEEDED: 1}}, rows, attention or []
+    )
 
 
 @pytest.mark.parametrize(
@@ -133,10 +136,10 @@ def test_a_hostile_report_runs_nothing_and_asks_for_nothing(tmp_path: Path) -> N
 
 
 async def _looked_at(place: Path) -> dict[str, object]:
-    from campaign_assets.web.browser import find_browser
     from playwright.async_api import async_playwright
 
     from campaign_assets.settings import Settings
+    from campaign_assets.web.browser import find_browser
 
     requests: list[str] = []
     dialogs: list[str] = []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from campaign_assets.cli.opened import open_campaign, open_ledger
+from campaign_assets.cli.opened import log_act, open_campaign, open_ledger
 from campaign_assets.cli.printing import counted
 from campaign_assets.settings import Settings
 
@@ -62,6 +62,7 @@ def new(
         campaign = create_campaign(tx, tenant, slug, business, settings, registrable(business.url))
         for source in given:
             add_source(tx, campaign.id, source.name, source.content)
+    log_act("campaign made", tenant=tenant, campaign=slug)
     sites = len({entry.site for source in given for entry in source.entries})
     rejected = sum(len(source.rejected) for source in given)
     click.echo(
@@ -79,6 +80,7 @@ def start(slug: str) -> None:
 
     with open_campaign(slug) as (tx, campaign):
         operators.start(tx, campaign)
+    log_act("campaign started", tenant=campaign.tenant, campaign=campaign.slug)
     click.echo(f"{campaign.tenant}/{campaign.slug} runs, as long as `campaign up` does.")
     remind_of_contact(Settings.from_environment())
 
@@ -91,6 +93,7 @@ def pause(slug: str) -> None:
 
     with open_campaign(slug) as (tx, campaign):
         operators.pause(tx, campaign)
+    log_act("campaign paused", tenant=campaign.tenant, campaign=campaign.slug)
     click.echo(f"{campaign.tenant}/{campaign.slug} is paused.")
 
 
@@ -104,6 +107,7 @@ def restart(slug: str) -> None:
 
     with open_campaign(slug) as (tx, campaign):
         epoch = operators.restart(tx, campaign)
+    log_act("campaign restarted", tenant=campaign.tenant, campaign=campaign.slug, epoch=epoch)
     click.echo(f"{campaign.tenant}/{campaign.slug} starts over in epoch {epoch}.")
 
 
@@ -117,6 +121,7 @@ def archive(slug: str) -> None:
 
     with open_campaign(slug) as (tx, campaign):
         operators.archive(tx, campaign)
+    log_act("campaign archived", tenant=campaign.tenant, campaign=campaign.slug)
     click.echo(f"{campaign.tenant}/{campaign.slug} is archived.")
 
 

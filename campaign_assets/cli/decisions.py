@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from campaign_assets.cli.opened import open_key
+from campaign_assets.cli.opened import log_act, open_key
 from campaign_assets.cli.printing import clean
 from campaign_assets.errors import InputError
 from campaign_assets.states import Stage
+
+if TYPE_CHECKING:
+    from campaign_assets.model import Key
 
 _stage = click.Choice([stage.value for stage in Stage])
 _note = click.option("--note", default="", metavar="TEXT", help="Why; kept with the decision.")
@@ -30,6 +35,7 @@ def decide(key: str, stage: str, choice: str, corrections: tuple[str, ...], note
     values = _corrections(choice, corrections)
     with open_key(key) as (tx, publisher):
         operators.decide(tx, publisher, Stage(stage), choice, values, note)
+    _log("decided", publisher, stage=stage, choice=choice, note=note)
     click.echo(f"{clean(publisher)}: {stage}: {choice}.")
 
 
@@ -64,6 +70,7 @@ def resolve(key: str, filed: bool | None, note: str) -> None:
         raise InputError("Say --filed or --not-filed.")
     with open_key(key) as (tx, publisher):
         operators.resolve(tx, publisher, filed, note)
+    _log("resolved", publisher, stage=Stage.SUBMISSION, filed=filed, note=note)
     click.echo(f"{clean(publisher)}: {'filed' if filed else 'not filed; it may be filed again'}.")
 
 
@@ -78,7 +85,12 @@ def rerun(key: str, stage: str) -> None:
 
     with open_key(key) as (tx, publisher):
         operators.rerun(tx, publisher, Stage(stage))
+    _log("rerun", publisher, stage=stage)
     click.echo(f"{clean(publisher)}: {stage} is ready again.")
+
+
+def _log(act: str, key: Key, **about: object) -> None:
+    log_act(act, tenant=key.tenant, campaign=key.campaign, key=str(key), **about)
 
 
 COMMANDS = (decide, resolve, rerun)

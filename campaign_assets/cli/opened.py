@@ -1,9 +1,9 @@
-"""What most commands open first: the ledger, bound to the tenant of a slug or a key; files that a user names."""
+"""What commands share: the ledger, bound to the tenant of a slug or a key; files that a user names; the log."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,14 @@ def open_key(text: str) -> Iterator[tuple[Tx, Key]]:
     key = Key.parse(text)
     with open_ledger() as ledger, ledger.bound(key.tenant) as tx:
         yield tx, key
+
+
+def log_act(act: str, **about: object) -> None:
+    """Write what an operator has done into the structured log; a log that cannot be written stops nobody."""
+    from campaign_assets.log import configure
+
+    with suppress(OSError):
+        configure(Settings.from_environment()).info(act, **about)
 
 
 def read_file(path: Path, what: str) -> bytes:

@@ -18,6 +18,7 @@ from campaign_assets.cli.printing import (
     print_json,
     print_table,
 )
+from campaign_assets.settings import Settings
 from campaign_assets.states import Stage, State
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def report(slug: str, form: str | None, output: Path | None, as_json: bool) -> N
 
     form = "json" if as_json else form or _ending(output)
     with open_campaign(slug) as (tx, campaign):
-        text = render(tx, campaign, form)
+        text = render(tx, campaign, form, Settings.from_environment())
     if output:
         write_file(output, text)
         click.echo(f"Written to {output}.", err=True)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any
 
 from campaign_assets import report
 from campaign_assets.cli import settling
-from campaign_assets.ledger import reading
+from campaign_assets.ledger import Tx, reading
+from campaign_assets.ledger.campaigns import Campaign
+from campaign_assets.model import Evidence, Key
 from campaign_assets.settings import Settings
 
-if TYPE_CHECKING:
-    from campaign_assets.ledger import Tx
-    from campaign_assets.ledger.campaigns import Campaign
+PICTURES_EACH = 3
+"""The newest screenshots of a unit are shown."""
 
 
-def render(tx: Tx, campaign: Campaign, form: str, settings: Settings | None = None) -> str:
+def render(tx: Tx, campaign: Campaign, form: str, settings: Settings) -> str:
     """The report of `campaign` as `html`, `csv` or `json`."""
     rows = reading.report(tx, campaign.id)
     if form == "csv":
@@ -22,15 +24,8 @@ def render(tx: Tx, campaign: Campaign, form: str, settings: Settings | None = No
     if form == "json":
         return report.to_json(rows)
     status = reading.status(tx, campaign)
-    stages = {str(stage): {str(s): n for s, n in counts.items()} for stage, counts in status.stages.items()}
     title = f"{campaign.business.name} ({campaign.tenant}/{campaign.slug})"
-    return report.to_html(
-        title,
-        status.sentence,
-        stages,
-        rows,
-        _attention(tx, campaign, settings or Settings.from_environment()),
-    )
+    return report.to_html(title, status.sentence, status.stages, rows, _attention(tx, campaign, settings))
 
 
 def _attention(tx: Tx, campaign: Campaign, settings: Settings) -> list[report.Attention]:
@@ -39,7 +34,13 @@ def _attention(tx: Tx, campaign: Campaign, settings: Settings) -> list[report.At
         report.Attention(
             unit,
             settling.commands(unit),
-            report.pictures(settings.home, _evidence(tx, unit["key"], unit["stage"]), budget),
+            report.pictures(settings.home, _evidence(tx, unit)[-PICTURES_EACH:], budget),
         )
         for unit in reading.attention(tx, campaign.id)
     ]
+
+
+def _evidence(tx: Tx, unit: Mapping[str, Any]) -> list[Evidence]:
+    stages = reading.show(tx, Key.parse(unit["key"]))["stages"]
+    kept = next(each["evidence"] for each in stages if each["stage"] == unit["stage"])
+    return [Evidence(**{name: item[name] for name in Evidence.model_fields}) for item in kept]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from campaign_assets.cli.opened import open_campaign, read_file
+from campaign_assets.cli.opened import log_act, open_campaign, read_file
 from campaign_assets.cli.printing import as_json, clean, counted, print_json, print_table
 from campaign_assets.errors import InputError
 
@@ -87,6 +87,7 @@ def add(slug: str, file: Path) -> None:
     given = Given.read(file)
     with open_campaign(slug) as (tx, campaign):
         fresh = add_source(tx, campaign.id, given.name, given.content)
+    log_act("source added", tenant=campaign.tenant, campaign=campaign.slug, source=given.name, fresh=fresh)
     name = f"{clean(campaign.tenant)}/{clean(campaign.slug)}"
     if fresh:
         click.echo(

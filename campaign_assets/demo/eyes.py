@@ -12,6 +12,7 @@ from campaign_assets.errors import ConfigError, LedgerUnavailable
 from campaign_assets.ledger import Ledger, Tx, reading
 from campaign_assets.ledger.campaigns import Campaign, campaigns, source_summary
 from campaign_assets.settings import Settings
+from campaign_assets.states import Stage, State
 
 T = TypeVar("T")
 REPEAT_EVERY = 0.5
@@ -24,7 +25,7 @@ class Look:
     """A campaign at one moment."""
 
     sentence: str
-    stages: Mapping[str, Mapping[str, int]]
+    stages: Mapping[Stage, Mapping[State, int]]
     units: Sequence[Mapping[str, Any]]
     attention: Sequence[Mapping[str, Any]]
     read: bool

@@ -19,7 +19,7 @@ from rich.text import Text
 from campaign_assets.cli.printing import clean
 from campaign_assets.states import Stage, State
 
-Counts = Mapping[str, Mapping[str, int]]
+Counts = Mapping[Stage, Mapping[State, int]]
 PLAIN_EVERY = 5.0
 """Seconds between two looks at what to print where the output is no terminal."""
 _COLOURS = {
@@ -38,7 +38,7 @@ class Progress(Protocol):
     def say(self, line: str) -> None: ...
 
 
-def stage_line(stage: str, counts: Mapping[str, int]) -> Text:
+def stage_line(stage: Stage, counts: Mapping[State, int]) -> Text:
     """`scoring        24 succeeded · 3 rejected`; units that were not reached are left out."""
     shown = [
         (state, counts.get(state, 0)) for state in State if state is not State.NONE and counts.get(state)
