@@ -89,9 +89,9 @@ class Egress:
         """Why the last connection to the host of `url` could not be made, where it could not."""
         return self._problems.get((urlsplit(url).hostname or "").rstrip("."))
 
-    def is_ours(self, headers: dict[str, str]) -> bool:
-        """Whether an answer was made up here, for a connection that could not be made."""
-        return headers.get("campaign-egress") == self._token
+    def is_ours(self, mark: str | None) -> bool:
+        """Whether an answer with this `campaign-egress` header was made up here, for a connection that could not be made."""
+        return mark == self._token
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

@@ -109,7 +109,6 @@ function readForms() {
       index: i, action: actionOf(form),
       method: methodOf(form), heading: headingOf(form, headings),
       visible: !concealedByStyle(form),
-      text: (form.innerText || "").slice(0, 8000),
     })),
     controls, marks: marksOf(forms), text: (document.body ? document.body.innerText || "" : "").slice(0, TEXT),
   };

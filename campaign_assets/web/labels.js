@@ -58,12 +58,17 @@ function neighbouring(el, forward) {
   const step = () => (forward ? walker.nextNode() : walker.previousNode());
   for (let node = step(); node && steps < 400 && text.length < HINT; node = step(), steps++) {
     if (el.contains(node)) continue;
-    if (isControl(node)) break;
+    if (isControl(node)) {
+      // Between two controls of one line the text is the second one's; only a box has its text behind it.
+      if (forward && text && blockOf(node) === block && !isBox(el)) text = "";
+      break;
+    }
     if (node.nodeType === 1) {
       if (text && node.tagName === "BR") break;
       continue;
     }
     if (!usable(node, el)) continue;
+    if (forward && othersLabel(node, el)) break;
     if (block && blockOf(node) !== block) break;
     const own = blockOf(el);
     if (forward && !text && own && blockOf(node) !== own && !own.contains(node) && !nextTo(el, node)) break;
@@ -71,6 +76,15 @@ function neighbouring(el, forward) {
     text = forward ? text + node.data : node.data + text;
   }
   return tidy(text);
+}
+
+function isBox(el) {
+  return el.tagName === "INPUT" && /^(checkbox|radio)$/.test(el.type);
+}
+
+function othersLabel(node, el) {
+  const label = node.parentElement.closest("label");
+  return label && label.control && label.control !== el;
 }
 
 // Behind a control only what hangs together with it counts: the following block, if no other label begins there.
@@ -141,7 +155,7 @@ function words(identifier) {
 // [place, text] pairs, best place first.
 function hintsOf(el, heading) {
   const { wrapping, pointing } = ownLabels(el);
-  const box = el.tagName === "INPUT" && /^(checkbox|radio)$/.test(el.type);
+  const box = isBox(el);
   const before = neighbouring(el, false), after = neighbouring(el, true);
   const hints = [
     ...pointing.map((label) => ["for", textOf(label)]),

@@ -95,6 +95,7 @@ async def press(tab: Tab, index: int, timeout: float) -> Pressed:
     element, before = await _prepared(tab, index)
     tab.egress.refresh()
     first, sent_before, url_before = len(tab.traffic.exchanges), tab.egress.sent, tab.page.url
+    tab.dialogs.clear()
     tab.pressed = tab.pressing = True
     click = asyncio.create_task(_click(element))
     try:
@@ -192,7 +193,7 @@ async def _document(page: Page, before: str) -> tuple[str, str]:
 
 
 def _made_up(tab: Tab, exchange: Exchange) -> bool:
-    return tab.egress.is_ours({"campaign-egress": exchange.made_up or ""})
+    return tab.egress.is_ours(exchange.made_up)
 
 
 def _post(tab: Tab, exchange: Exchange) -> Post:

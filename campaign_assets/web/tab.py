@@ -93,8 +93,8 @@ class Tab:
             except PlaywrightError as error:
                 raise self._navigation_error(url, error) from error
         await self._settle()
-        await self._judge(url, response)
-        return Visit(self.page.url, response.status if response else 200)
+        status = await self._judge(url, response)
+        return Visit(self.page.url, status)
 
     async def read(self) -> FormDocument:
         """The form model of the document as it is now, in one pass."""
@@ -151,27 +151,39 @@ class Tab:
             return await self.page.evaluate(script, argument)
 
     async def _settle(self) -> None:
-        """Wait for the load event and for the document to stop changing; a page that never rests is taken as it is."""
-        with contextlib.suppress(SiteError):
-            async with bounded("settle", SETTLE_TIMEOUT):
-                await self.page.wait_for_load_state("load", timeout=SETTLE_TIMEOUT * 1000)
-        with contextlib.suppress(PlaywrightError, TimeoutError):
-            async with asyncio.timeout(SETTLE_TIMEOUT):
-                await self.traffic.rest(0.15, SETTLE_TIMEOUT)
-                await self.page.evaluate(SETTLE, {})
+        """Wait for the load event and for the document to stop changing; a page that never rests is taken as it is.
 
-    async def _judge(self, url: str, response: Response | None) -> None:
-        if response is None:
-            return
-        if self.egress.is_ours(response.headers):
-            raise self._egress_error(response.url)
-        kind = response.headers.get("content-type", "").partition(";")[0].strip()
+        SiteError deadline where its scripts leave no room for an answer at all.
+        """
+        with contextlib.suppress(PlaywrightError):
+            await self.page.wait_for_load_state("load", timeout=SETTLE_TIMEOUT * 1000)
+        await self.traffic.rest(0.15, SETTLE_TIMEOUT)
+        for _ in range(3):  # a document that is left for another one while we wait is no failure
+            try:
+                async with asyncio.timeout(SETTLE_TIMEOUT):
+                    await self.page.evaluate(SETTLE, {})
+                return
+            except TimeoutError as error:
+                sentence = f"The scripts of {self.page.url} never come to an end."
+                raise SiteError(Reason.DEADLINE, sentence, transient=True) from error
+            except PlaywrightError:
+                await self.traffic.rest(0.15, SETTLE_TIMEOUT)
+
+    async def _judge(self, url: str, response: Response | None) -> int:
+        """The final document's status; the error it amounts to is raised. A script may have led on from the first document."""
+        landed = self.traffic.landing(self.page.url)
+        if self.page.url.startswith("chrome-error:") or (landed and self.egress.is_ours(landed.made_up)):
+            raise self._egress_error(self.traffic.last_navigation or url)
+        status = landed.status if landed and landed.status else response.status if response else 200
+        headers = response.headers if response and response.url == self.page.url else {}
         text = (await self.html())[:20_000]
-        error = answers.problem(url, response.status, response.headers, text)
+        error = answers.problem(self.page.url, status, headers, text)
         if error:
             raise error
+        kind = headers.get("content-type", "").partition(";")[0].strip()
         if kind and not (kind.startswith("text/") or "html" in kind or "xml" in kind):
             raise SiteError(Reason.NOT_HTML, f"{url} is {kind}, not a page.")
+        return status
 
     def _navigation_error(self, url: str, error: PlaywrightError) -> SiteError:
         text = str(error)

@@ -52,6 +52,11 @@ class Traffic:
         """Something happened that whoever waits for rest should know of."""
         self._stirred.set()
 
+    def landing(self, url: str) -> Exchange | None:
+        """The navigation that has brought the document at `url`, where one has."""
+        bare = url.partition("#")[0]
+        return next((e for e in reversed(self.exchanges) if e.navigation and e.url.partition("#")[0] == bare), None)
+
     def busy(self) -> bool:
         """Whether a request that may change the page is under way."""
         return any(exchange.kind in _BUSY for exchange in self._open.values())
