@@ -1,8 +1,8 @@
 """Which runs to request next: a pure decision over what is due and what is in flight.
 
-Fair between tenants, then campaigns, then stages: each choice goes to who was served longest ago. A place is taken by a run that
-moves; a run that only waits for slow sites holds a place of a second row, so that a slow stage never keeps the others, or other
-campaigns, from going on. Refuses: clocks, databases, Dagster.
+Fair between tenants, then campaigns, then stages: each choice goes to who was served longest ago. A place is
+taken by a run that moves; a run that only waits for slow sites holds a place of a second row, so that a slow
+stage never keeps the others, or other campaigns, from going on. Refuses: clocks, databases, Dagster.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ BARREN_PAUSE_CAP = 300.0
 
 @dataclass(frozen=True)
 class Due:
-    """Work of one stage of one campaign. `due` units are ready now; `alone` ones lost their worker and are tried one by one."""
+    """Work of one stage of one campaign. `due` units are ready now; `alone` ones lost their worker and are
+    tried one by one.
+    """
 
     tenant: str
     campaign: str
@@ -50,7 +52,9 @@ class Due:
 
 @dataclass(frozen=True)
 class InFlight:
-    """A run that Dagster holds for not ended. `quiet`: seconds since its last commit; 0 where it has not begun."""
+    """A run that Dagster holds for not ended. `quiet`: seconds since its last commit; 0 where it has not
+    begun.
+    """
 
     campaign_id: UUID
     stage: Stage
@@ -73,7 +77,9 @@ def choose(
     policies: Mapping[Stage, Policy],
     places: int,
 ) -> tuple[list[Choice], dict[str, int]]:
-    """The runs to request now, and `served` for the next time (a counter by tenant, campaign and stage of those with work)."""
+    """The runs to request now, and `served` for the next time (a counter by tenant, campaign and stage of
+    those with work).
+    """
     candidates = [choice for due in work for choice in _wanted(due, in_flight, policies[due.stage])]
     names = {name for choice in candidates for name in _names(choice)}
     served = {name: count for name, count in served.items() if name in names}
@@ -118,7 +124,9 @@ def _wanted(due: Due, in_flight: Sequence[InFlight], policy: Policy) -> list[Cho
 
 
 def _worth_a_run(due: Due, policy: Policy, ordinary: Sequence[InFlight]) -> bool:
-    """A page's worth, or work that has waited a tick. A further run only where those in flight are full or all wait."""
+    """A page's worth, or work that has waited a tick. A further run only where those in flight are full or
+    all wait.
+    """
     if ordinary:
         all_wait = all(run.quiet >= WAITING_AFTER for run in ordinary)
         return due.due > len(ordinary) * policy.run_size or (all_wait and due.oldest >= WAITING_AFTER)

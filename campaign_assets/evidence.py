@@ -1,7 +1,9 @@
-"""What a run keeps of what it saw: screenshots and documents, as files under CAMPAIGN_HOME named by their content.
+"""What a run keeps of what it saw: screenshots and documents, as files under CAMPAIGN_HOME named by their
+content.
 
-`evidence/<tenant id>/<campaign id>/<sha256>.<ext>`, directories 0700, files 0600, written beside and renamed, so that a file
-with its final name is complete. Refuses to know what a file means: that is the ledger's record of it.
+`evidence/<tenant id>/<campaign id>/<sha256>.<ext>`, directories 0700, files 0600, written beside and renamed,
+so that a file with its final name is complete. Refuses to know what a file means: that is the ledger's record
+of it.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ class EvidenceFolder:
         target = self.home / relative
         if not target.exists():
             self._write(target, content)
-        return Evidence(kind=kind, path=str(relative), media_type=media_type, sha256=digest, size=len(content))
+        return Evidence(
+            kind=kind, path=str(relative), media_type=media_type, sha256=digest, size=len(content)
+        )
 
     def _write(self, target: Path, content: bytes) -> None:
         for directory in (self.home / "evidence", target.parent.parent, target.parent):

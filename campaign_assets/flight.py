@@ -1,11 +1,12 @@
 """One unit in the air: its body under its deadline, and what becomes of whatever the body does.
 
-Owns the one broad handler of the project, the deadline (a runner outside the body: a body that swallows its cancellation is
-abandoned, not waited for) and the worker's memory of arming: from `arm() == True` on, everything that is not the body's own
-word is the fact `unknown` (R6). Refuses: claims, commits, the clock of the ledger.
+Owns the one broad handler of the project, the deadline (a runner outside the body: a body that swallows its
+cancellation is abandoned, not waited for) and the worker's memory of arming: from `arm() == True` on,
+everything that is not the body's own word is the fact `unknown` (R6). Refuses: claims, commits, the clock of
+the ledger.
 
-Control exceptions (R7) pass through: they leave `fly()` as they came. A unit whose body raised one is not given back by its run;
-the reaper treats it as a unit whose worker died with it.
+Control exceptions (R7) pass through: they leave `fly()` as they came. A unit whose body raised one is not
+given back by its run; the reaper treats it as a unit whose worker died with it.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ class Flight:
 
     @property
     def overdue(self) -> bool:
-        """The deadline and the time to let go have passed, and the body is still on the processor or in the air."""
+        """The deadline and the time to let go have passed, and the body is still on the processor or in the
+        air.
+        """
         return not self._closed and self.age > self.deadline + 2 * ABANDON_AFTER
 
     def runs(self, task: asyncio.Task[object] | None) -> bool:
@@ -77,7 +80,9 @@ class Flight:
         return self._word_of(self._body)
 
     def release(self) -> bool:
-        """A stop wants the unit back: True where its body was asked to let go, False where a filing has to run to its verdict."""
+        """A stop wants the unit back: True where its body was asked to let go, False where a filing has to
+        run to its verdict.
+        """
         if self.armed or self._arming is not None:
             return False
         self._released = True
@@ -86,7 +91,9 @@ class Flight:
         return True
 
     async def arm(self, call: Callable[[Unit], Awaitable[bool]]) -> bool:
-        """R5's last question before the click. True only where the ledger has said so and the body is still the one that asked."""
+        """R5's last question before the click. True only where the ledger has said so and the body is still
+        the one that asked.
+        """
         if self._closed or self._released:
             return False
         self._arming = asyncio.ensure_future(self._ask(call))
@@ -98,14 +105,18 @@ class Flight:
         return self.armed
 
     async def _ask(self, call: Callable[[Unit], Awaitable[bool]]) -> bool:
-        """No answer is no permission: the body does not click, and the ledger's fence decides what stands there."""
+        """No answer is no permission: the body does not click, and the ledger's fence decides what stands
+        there.
+        """
         try:
             return await call(self.unit)
         except LedgerUnavailable:
             return False
 
     async def _attempt(self, body: Body, tools: Tools) -> Outcome | Raised:
-        """The single broad handler: everything that a body can raise and that is the unit's own affair becomes an outcome."""
+        """The single broad handler: everything that a body can raise and that is the unit's own affair
+        becomes an outcome.
+        """
         try:
             outcome = await body(self.unit, tools)
             if not isinstance(outcome, Outcome):
@@ -131,7 +142,9 @@ class Flight:
             return self._word_of(body)
         if arming is not None and await arming:
             self.armed = True  # nobody was told, but the ledger says so: a person has to look
-        return self._failed(Reason.DEADLINE, f"No answer within the stage's deadline of {self.deadline:g} seconds.")
+        return self._failed(
+            Reason.DEADLINE, f"No answer within the stage's deadline of {self.deadline:g} seconds."
+        )
 
     def _word_of(self, body: asyncio.Task[Outcome | Raised]) -> Outcome:
         if body.cancelled() and self._released:
@@ -142,7 +155,9 @@ class Flight:
                 raise word.error
             return word
         except DeadlineExceeded as error:
-            return self._failed(Reason.DEADLINE, str(error) or f"Stopped at the deadline of {self.deadline:g} seconds.")
+            return self._failed(
+                Reason.DEADLINE, str(error) or f"Stopped at the deadline of {self.deadline:g} seconds."
+            )
 
     def _site_failed(self, error: SiteError) -> Outcome:
         reason = Reason(error.reason) if error.reason in set(Reason) else Reason.ERROR
@@ -163,12 +178,16 @@ class Flight:
 
     def page_limit_reached(self) -> Outcome:
         """The outcome a unit gets that holds its whole process (nothing else can be told from outside it)."""
-        return self._failed(Reason.PAGE_LIMIT, f"Held its worker for {self.age:.0f} seconds, past the page's limit.")
+        return self._failed(
+            Reason.PAGE_LIMIT, f"Held its worker for {self.age:.0f} seconds, past the page's limit."
+        )
 
 
 @dataclass(frozen=True)
 class Raised:
-    """A KeyboardInterrupt or SystemExit of a body, carried past the task: raised inside it, it would tear the event loop down."""
+    """A KeyboardInterrupt or SystemExit of a body, carried past the task: raised inside it, it would tear the
+    event loop down.
+    """
 
     error: BaseException
 

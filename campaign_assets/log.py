@@ -1,8 +1,8 @@
 """The structured log: JSON lines under CAMPAIGN_HOME/logs, one file a day, one line an event.
 
-A line carries at least `event`, `level`, `time` and, where they apply, tenant, campaign, key, stage and run. Several processes
-append to the same file: each line is one write. Refuses secrets: values under a secret's name and the user part of URLs are
-blanked before anything is written.
+A line carries at least `event`, `level`, `time` and, where they apply, tenant, campaign, key, stage and run.
+Several processes append to the same file: each line is one write. Refuses secrets: values under a secret's
+name and the user part of URLs are blanked before anything is written.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ class DailyFile:
     debug = info = warning = error = exception = critical = log = msg
 
 
-def without_secrets(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def without_secrets(
+    _logger: object, _method: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
     """Blank what must never be written: a structlog processor, also applied to nested mappings."""
     for name, value in event.items():
         event[name] = _HIDDEN if _SECRET_NAMES.search(name) else _harmless(value)
@@ -61,7 +63,9 @@ def _harmless(value: Any) -> Any:
 
 
 def configure(settings: Settings) -> structlog.typing.FilteringBoundLogger:
-    """A logger for this installation; it binds nothing yet. Cheap: build one where it is needed, `bind` the rest."""
+    """A logger for this installation; it binds nothing yet. Cheap: build one where it is needed, `bind` the
+    rest.
+    """
     logger: structlog.typing.FilteringBoundLogger = structlog.wrap_logger(
         DailyFile(settings.home / "logs"),
         processors=[

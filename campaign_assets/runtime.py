@@ -1,8 +1,8 @@
 """One run's work on one stage of one campaign: claim as places free up, keep units in flight, commit pages.
 
-Owns the order of things in a run (R8, R10, R13, R14): how many units are in flight, when a page is committed, when no more is
-claimed, what a stop does. It knows the ledger only as a `Desk` and the world only through the tools it is handed. Refuses: SQL,
-Dagster, signals, what a body does.
+Owns the order of things in a run (R8, R10, R13, R14): how many units are in flight, when a page is committed,
+when no more is claimed, what a stop does. It knows the ledger only as a `Desk` and the world only through the
+tools it is handed. Refuses: SQL, Dagster, signals, what a body does.
 
 The desk's calls are synchronous and run in threads, so that a slow database delays no deadline.
 """
@@ -23,7 +23,7 @@ from campaign_assets.errors import LedgerUnavailable
 from campaign_assets.flight import ABANDON_AFTER, Body, Flight
 from campaign_assets.model import Outcome, OutcomeKind, Unit
 from campaign_assets.policy import COMMIT_EVERY, Decision, Policy, decide
-from campaign_assets.stop import StopFlag, StopRequested
+from campaign_assets.stop import StopFlag
 
 if TYPE_CHECKING:
     from campaign_assets.stages.tools import Tools
@@ -67,7 +67,9 @@ class Outside(Protocol):
 
 @dataclass(frozen=True)
 class Page:
-    """Units committed together. Memory in bytes: the process's resident set and its growth since the page before."""
+    """Units committed together. Memory in bytes: the process's resident set and its growth since the page
+    before.
+    """
 
     number: int
     done: Sequence[tuple[Unit, Outcome, Decision]]
@@ -91,7 +93,9 @@ class Summary:
 
 
 class Engine:
-    """The loop of one run. Build it inside a running event loop; `run()` once, then `leave()` however `run()` ended."""
+    """The loop of one run. Build it inside a running event loop; `run()` once, then `leave()` however `run()`
+    ended.
+    """
 
     def __init__(
         self,
@@ -126,7 +130,9 @@ class Engine:
     # ------------------------------------------------------------------------------------------------------ the loop
 
     async def run(self) -> Summary:
-        """Work until nothing is due or the run is full or old; StopRequested at a stop. Control exceptions of a body pass."""
+        """Work until nothing is due or the run is full or old; StopRequested at a stop. Control exceptions of
+        a body pass.
+        """
         self.stop.on_request(self._wake)
         self._reading = asyncio.ensure_future(self._read_sources())
         while not self._finished():
@@ -149,7 +155,9 @@ class Engine:
         return not (self.flights or self._landed or self._read_on()) and (self._dry or self._spent())
 
     async def _claim(self) -> None:
-        """Fill the free places. `claim` hands out what is due, possibly less than asked for; nothing at all: dry."""
+        """Fill the free places. `claim` hands out what is due, possibly less than asked for; nothing at all:
+        dry.
+        """
         free = self._free()
         if not free or not self._may_ask(free):
             return
@@ -169,11 +177,15 @@ class Engine:
 
     def _spent(self) -> bool:
         """Full, or older than its soft limit: this run takes nothing more."""
-        return self._claimed >= self.policy.run_size or time.monotonic() - self._started > self.policy.soft_limit
+        return (
+            self._claimed >= self.policy.run_size or time.monotonic() - self._started > self.policy.soft_limit
+        )
 
     def _may_ask(self, free: int) -> bool:
         """Ask in batches: with half the places free, or a moment after the last question."""
-        return (2 * free >= self.policy.concurrency and not self._dry) or time.monotonic() - self._asked >= ASK_EVERY
+        return (
+            2 * free >= self.policy.concurrency and not self._dry
+        ) or time.monotonic() - self._asked >= ASK_EVERY
 
     def _take_off(self, unit: Unit) -> None:
         if not unit.alone:
@@ -199,7 +211,9 @@ class Engine:
         stopping.cancel()
 
     def _collect(self) -> None:
-        """Take what has landed; a control exception of a body leaves here, without its unit, and ends the run."""
+        """Take what has landed; a control exception of a body leaves here, without its unit, and ends the
+        run.
+        """
         for task in [task for task in self.flights if task.done()]:
             flight = self.flights.pop(task)
             self._land(flight, task.result())
@@ -224,7 +238,11 @@ class Engine:
         """Commit what has landed as one page; then Dagster is told, beside the work."""
         landed, self._landed = self._landed, []
         released = [flight.unit for flight, outcome in landed if outcome.kind is OutcomeKind.RELEASE]
-        done = [self._decided(flight, outcome) for flight, outcome in landed if outcome.kind is not OutcomeKind.RELEASE]
+        done = [
+            self._decided(flight, outcome)
+            for flight, outcome in landed
+            if outcome.kind is not OutcomeKind.RELEASE
+        ]
         if released:
             await self.patiently(self.desk.release, released)
         if done:
@@ -243,7 +261,9 @@ class Engine:
         return Page(self.summary.pages + 1, done, memory, growth)
 
     def last_page(self, flight: Flight) -> Page:
-        """The page of a process that a body holds past the page's limit: that unit's failure, and what had landed."""
+        """The page of a process that a body holds past the page's limit: that unit's failure, and what had
+        landed.
+        """
         landed = [*self._landed, (flight, flight.page_limit_reached())]
         return self._page([self._decided(f, o) for f, o in landed if o.kind is not OutcomeKind.RELEASE])
 
@@ -270,9 +290,11 @@ class Engine:
     # ------------------------------------------------------------------------------------------------------- the end
 
     async def leave(self) -> None:
-        """However the run ended: what can be given back is, what has landed is committed, an armed filing runs to its verdict.
+        """However the run ended: what can be given back is, what has landed is committed, an armed filing
+        runs to its verdict.
 
-        Not given back: a unit whose body ended the run. Where the database does not answer, the reaper takes the rest.
+        Not given back: a unit whose body ended the run. Where the database does not answer, the reaper takes
+        the rest.
         """
         letting_go = {task for task, flight in self.flights.items() if flight.release()}
         if letting_go:
@@ -302,7 +324,9 @@ class Engine:
         return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
 
     async def patiently(self, function: Callable[..., T], *arguments: object) -> T:
-        """The same, repeated while the database does not answer, up to the page's limit: the writes are fenced."""
+        """The same, repeated while the database does not answer, up to the page's limit: the writes are
+        fenced.
+        """
         began = time.monotonic()
         while True:
             try:

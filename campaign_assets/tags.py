@@ -1,4 +1,6 @@
-"""The tags by which our runs are known: set on a RunRequest by the scheduler, read by the run and by both sensors."""
+"""The tags by which our runs are known: set on a RunRequest by the scheduler, read by the run and by both
+sensors.
+"""
 
 TENANT = "campaign/tenant"
 CAMPAIGN = "campaign/slug"

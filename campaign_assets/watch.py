@@ -1,9 +1,10 @@
 """What watches a run from outside its event loop: the pulse, the watchdog and the signal handlers.
 
-The pulse tells the ledger that the worker lives, and the worker that the ledger has given its run up. The watchdog acts where a body
-holds the processor, so that no deadline of the loop can fire: first DeadlineExceeded is raised inside that body, past the page's limit
-the unit's failure is recorded from the watchdog's own thread and the process ends (R8). The signal handlers turn SIGINT and
-SIGTERM into a stop request for as long as a run is in work, and restore what was there. Refuses: Dagster, SQL.
+The pulse tells the ledger that the worker lives, and the worker that the ledger has given its run up. The
+watchdog acts where a body holds the processor, so that no deadline of the loop can fire: first
+DeadlineExceeded is raised inside that body, past the page's limit the unit's failure is recorded from the
+watchdog's own thread and the process ends (R8). The signal handlers turn SIGINT and SIGTERM into a stop
+request for as long as a run is in work, and restore what was there. Refuses: Dagster, SQL.
 """
 
 from __future__ import annotations
@@ -25,14 +26,18 @@ from campaign_assets.runtime import Engine
 from campaign_assets.stop import DeadlineExceeded, StopFlag
 
 ALARM = signal.SIGURG
-"""The signal by which the watchdog reaches into the main thread: ignored by default, so a late one does no harm."""
+"""The signal by which the watchdog reaches into the main thread: ignored by default, so a late one does no
+harm.
+"""
 
 LOOK_EVERY = 1.0
 
 
 @contextmanager
 def stop_signals(stop: StopFlag) -> Iterator[None]:
-    """SIGINT and SIGTERM request a stop inside the block. In another thread than the main one nothing is installed."""
+    """SIGINT and SIGTERM request a stop inside the block. In another thread than the main one nothing is
+    installed.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -52,7 +57,9 @@ def stop_signals(stop: StopFlag) -> Iterator[None]:
 
 @contextmanager
 def pulse(beat: Callable[[], bool], stop: StopFlag) -> Iterator[None]:
-    """Beat at once and every few seconds. An answer of False means the ledger holds this run for over: it stops."""
+    """Beat at once and every few seconds. An answer of False means the ledger holds this run for over: it
+    stops.
+    """
     done = threading.Event()
 
     def go() -> None:
@@ -118,7 +125,9 @@ class Watchdog:
             raise DeadlineExceeded(f"Held its worker past the deadline of {flight.deadline:g} seconds.")
 
     def _end(self, flight: Flight) -> None:
-        """The body cannot be interrupted. Give a short call that ends just now its chance, then end the process."""
+        """The body cannot be interrupted. Give a short call that ends just now its chance, then end the
+        process.
+        """
         time.sleep(LOOK_EVERY)
         if self._holder() is not flight:
             return

@@ -1,4 +1,6 @@
-"""A desk without a database, for tests of the engine's order of things: units wait in a list, commits are kept with their time."""
+"""A desk without a database, for tests of the engine's order of things: units wait in a list, commits are
+kept with their time.
+"""
 
 from __future__ import annotations
 
@@ -132,4 +134,7 @@ class NoWorld:
 
 def fly(desk: ListDesk, row: Policy, body: Body, stop: StopFlag | None = None, **options: Any) -> Summary:
     """Drive one engine over `desk` to its end."""
-    return drive(lambda: Engine(desk, row, body, NoWorld(), stop or StopFlag(), **options), lambda _engine: nullcontext())
+    return drive(
+        lambda: Engine(desk, row, body, NoWorld(), stop or StopFlag(), **options),
+        lambda _engine: nullcontext(),
+    )

@@ -28,7 +28,8 @@ def test_every_due_unit_is_committed_in_pages_no_larger_than_in_flight_and_page_
     desk = ListDesk([unit(n) for n in range(130)])
     row = policy(concurrency=8, page_size=25)
     summary = fly(desk, row, at_once)
-    assert summary.units == 130 and sorted(desk.events) == list(range(130))
+    assert summary.units == 130
+    assert sorted(desk.events) == list(range(130))
     assert max(len(page.done) for page in desk.pages) < 25 + 8
     assert [page.number for page in desk.pages] == list(range(1, len(desk.pages) + 1))
     assert desk.published == len(desk.pages)
@@ -124,7 +125,11 @@ def test_a_body_that_blocks_the_loop_is_interrupted_at_its_deadline_and_the_othe
 @pytest.mark.parametrize(
     ("error", "event", "reason"),
     [
-        (SiteError("server_error", "It answered 500.", transient=True, retry_after=7), Event.RETRY, Reason.SERVER_ERROR),
+        (
+            SiteError("server_error", "It answered 500.", transient=True, retry_after=7),
+            Event.RETRY,
+            Reason.SERVER_ERROR,
+        ),
         (SiteError("not_found", "It answered 404."), Event.FAIL, Reason.NOT_FOUND),
         (ValueError("a bug"), Event.RETRY, Reason.ERROR),
     ],
@@ -150,7 +155,8 @@ def test_something_else_than_an_outcome_is_an_error_of_that_unit() -> None:
         return "fine"
 
     fly(desk, policy(), body)
-    assert desk.outcomes[0].reason is Reason.ERROR and "instead of an Outcome" in desk.outcomes[0].detail
+    assert desk.outcomes[0].reason is Reason.ERROR
+    assert "instead of an Outcome" in desk.outcomes[0].detail
 
 
 CONTROL: list[Callable[[], BaseException]] = [
@@ -166,7 +172,9 @@ CONTROL: list[Callable[[], BaseException]] = [
 
 
 @pytest.mark.parametrize("make", CONTROL, ids=lambda make: type(make()).__name__)
-def test_a_control_exception_passes_and_the_others_are_committed_or_given_back(make: Callable[[], BaseException]) -> None:
+def test_a_control_exception_passes_and_the_others_are_committed_or_given_back(
+    make: Callable[[], BaseException],
+) -> None:
     desk = ListDesk([unit(n) for n in range(4)])
     world = NoWorld()
     third_waits = asyncio.Event()
@@ -271,7 +279,9 @@ def test_after_arming_a_deadline_is_the_fact_unknown() -> None:
     assert (desk.outcomes[0].kind, desk.outcomes[0].verdict) == (OutcomeKind.FACT, Verdict.UNKNOWN)
 
 
-@pytest.mark.parametrize("error", [ValueError("bug"), SiteError("connection_failed", "It hung up.", transient=True)])
+@pytest.mark.parametrize(
+    "error", [ValueError("bug"), SiteError("connection_failed", "It hung up.", transient=True)]
+)
 def test_after_arming_an_exception_is_the_fact_unknown(error: Exception) -> None:
     desk = ListDesk([unit(0, Stage.SUBMISSION)])
 
