@@ -116,7 +116,7 @@ _FACTS = frozenset({State.SUBMITTING, State.UNRESOLVED})
 TRANSITIONS: tuple[Transition, ...] = (
     Transition(
         Event.PROMOTE,
-        frozenset({State.NONE}) | SETTLED,
+        frozenset({State.NONE}) | (SETTLED - {State.UNRESOLVED}),
         State.READY,
         "scheduler",
         _OTHERS,

@@ -41,8 +41,8 @@ from campaign_assets.model import (
     SubmissionResult,
     Unit,
 )
-from campaign_assets.policy import Decision, policies
-from campaign_assets.states import Event, Stage, State, Verdict
+from campaign_assets.policy import Decision, decide, policies
+from campaign_assets.states import IN_WORK, Event, Stage, State, Verdict
 
 POLICIES = policies("sandbox")
 
@@ -87,8 +87,6 @@ def result_for(stage: Stage, marker: str = "first") -> StageResult:
 
 def decision(outcome: Outcome, stage: Stage, attempts: int = 0, waits: int = 0) -> Decision:
     """The policy's word, except that a pause of 0 seconds is kept: tests do not wait."""
-    from campaign_assets.policy import decide
-
     made = decide(POLICIES[stage], outcome, attempts, waits)
     return replace(made, after=0.0) if made.event in (Event.RETRY, Event.WAIT) and outcome.after == 0 else made
 
@@ -198,13 +196,19 @@ class World:
             self.finish(units, marker=marker)
 
     def bring(self, campaign: Campaign, stage: Stage, state: State) -> None:
-        """Bring the only publisher's unit of `stage` to `state`, its chain before it succeeded."""
-        self.reach(campaign, stage)
+        """Bring the publishers' units of `stage` to `state`, their chain before it succeeded.
+
+        `none` is what nobody has promoted yet: a discovery unit never is.
+        """
         if state is State.NONE:
-            self._bring_back_to_none(campaign, stage)
-        elif state is not State.READY:
+            assert stage.upstream is not None
+            self.reach(campaign, stage.upstream)
+            self.run(campaign, stage.upstream)
+            return
+        self.reach(campaign, stage)
+        if state is not State.READY:
             unit = self.claim_one(campaign, stage)
-            if state not in (State.RUNNING, State.SUBMITTING):
+            if state not in IN_WORK:
                 self._settle(unit, state)
 
     def _settle(self, unit: Unit, state: State) -> None:
@@ -216,19 +220,9 @@ class World:
         else:
             self.finish(unit, _OUTCOMES[state](unit))
 
-    def _bring_back_to_none(self, campaign: Campaign, stage: Stage) -> None:
-        """Withdrawn: its upstream is worked on anew. Discovery has no upstream, and is none only before its first promotion."""
-        upstream = stage.upstream
-        assert upstream is not None, "a discovery unit is never none"
-        before = Stage.PREFLIGHT if stage is Stage.SUBMISSION else upstream
-        if before is Stage.SUBMISSION:  # a filing is never redone: go back before it was made
-            raise AssertionError("bring the campaign to submission instead")
-        self.human(self.key(campaign), operators.rerun, before)
-        self.promote(campaign)
-
     # -------------------------------------------------------------------------------------------------------- looking
 
-    def query(self, campaign: Campaign, query: str, **parameters: object) -> Sequence[Row[Any]]:
+    def query(self, campaign: Campaign, query: str, /, **parameters: object) -> Sequence[Row[Any]]:
         with self.ledger.bound(campaign.tenant_id) as tx:
             return tx.execute(text(query), parameters).all()
 

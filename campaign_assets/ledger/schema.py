@@ -61,7 +61,7 @@ _DEFAULT_TENANT = text("nullif(current_setting('app.tenant_id', true), '')::uuid
 _NOW = text("now()")
 
 
-def _states_of(stage: Stage) -> frozenset[State]:
+def states_of(stage: Stage) -> frozenset[State]:
     """Every state a unit of `stage` can be in, by the table of transitions."""
     rows = [row for row in TRANSITIONS if stage in row.stages]
     return frozenset({State.NONE}).union(*({row.target} | row.sources for row in rows))
@@ -71,7 +71,7 @@ def _state_by_stage() -> str:
     """The CHECK that no stage is in a state it has no transition to."""
     by_states: dict[frozenset[State], list[Stage]] = {}
     for stage in Stage:
-        by_states.setdefault(_states_of(stage), []).append(stage)
+        by_states.setdefault(states_of(stage), []).append(stage)
     return " or ".join(
         f"(stage in ({quoted(stages)}) and state in ({quoted(states)}))" for states, stages in by_states.items()
     )
