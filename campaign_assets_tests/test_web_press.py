@@ -127,13 +127,16 @@ def test_no_answer_is_perhaps(desk: Desk) -> None:
     assert (pressed.sent, pressed.status) == ("perhaps", None)
 
 
-@pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_connection_broken_off_after_the_post_is_perhaps_and_never_posted_again(desk: Desk, scheme: str) -> None:
+ASKS_FIRST = "onsubmit=\"event.preventDefault();fetch('/validate').then(r=>r.text()).then(()=>this.submit())\""
+
+
+@pytest.mark.parametrize(("scheme", "extra"), [("http", ""), ("https", ""), ("https", ASKS_FIRST)])
+def test_a_connection_broken_off_after_the_post_is_perhaps_and_never_posted_again(desk: Desk, scheme: str, extra: str) -> None:
     """A browser repeats a request, a POST too, when a kept-alive connection dies under it: ours may not."""
     filed = Filed()
 
     async def form(_: web.Request) -> web.Response:
-        return web.Response(text=FORM.format("", "<img src=/a.png>"), content_type="text/html")
+        return web.Response(text=FORM.format(extra, "<img src=/a.png>"), content_type="text/html")
 
     async def submit(request: web.Request) -> web.Response:
         filed.posts.append({key: str(value) for key, value in (await request.post()).items()})
@@ -146,6 +149,7 @@ def test_a_connection_broken_off_after_the_post_is_perhaps_and_never_posted_agai
         trustme.CA().issue_cert("cut.example").configure_cert(context)
         app = web.Application()
         app.router.add_get("/", form)
+        app.router.add_get("/validate", form)
         app.router.add_post("/submit", submit)
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()

@@ -1,7 +1,7 @@
 """The browser's only way out: a forward proxy on loopback, one for each tab, whose connections all come from the Network.
 
 It speaks CONNECT and plain http. Plain requests never share a connection, so that no browser can repeat one on a
-connection that died; `refresh()` does the same for tunnels just before a click. Its counters are the best witness of whether
+connection that died; `refresh()` does the same for tunnels, just before a filing leaves. Its counters are the best witness of whether
 anything has left. It stores nothing and never looks into TLS.
 """
 
@@ -77,13 +77,14 @@ class Egress:
         for task in list(self._tasks):
             task.cancel()
 
-    def refresh(self) -> None:
+    async def refresh(self) -> None:
         """Close the tunnels, so that the next request opens a connection of its own.
 
         A browser silently repeats a request, even a POST, when a kept-alive connection dies under it; on a fresh one it does not.
         """
         for writer in list(self._tunnels):
             writer.close()
+        await asyncio.sleep(0.01)  # the loop closes the sockets in its next rounds; the browser sees it before it picks one
 
     def problem(self, url: str) -> SiteError | None:
         """Why the last connection to the host of `url` could not be made, where it could not."""

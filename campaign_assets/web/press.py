@@ -1,8 +1,8 @@
 """The one click of a filing, and the honest account of what came of it.
 
 Told apart: *no* (certain: nothing left this machine), *yes* (the site answered) and *perhaps* (something left, no answer is known).
-Never Enter, never twice. Before the click the tab's connections are renewed, so that the browser cannot silently repeat the
-request; and *no* is said only after the tab's way out was cut, so that nothing can leave later.
+Never Enter, never twice. A browser silently repeats a request, a POST too, when a kept-alive connection dies under it; so whatever
+is not GET leaves over a fresh connection here. *No* is said only after the tab's way out was cut: nothing can leave later.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import asyncio
 import contextlib
 import re
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from playwright.async_api import ElementHandle, Page
+from playwright.async_api import ElementHandle, Page, Route
 from playwright.async_api import Error as PlaywrightError
 
 from campaign_assets.errors import NotSent, SiteError
@@ -93,7 +94,6 @@ async def press(tab: Tab, index: int, timeout: float) -> Pressed:
         raise RuntimeError("A tab is pressed at most once, and only one that may post.")
     end = time.monotonic() + timeout
     element, before = await _prepared(tab, index)
-    tab.egress.refresh()
     first, sent_before, url_before = len(tab.traffic.exchanges), tab.egress.sent, tab.page.url
     tab.dialogs.clear()
     tab.pressed = tab.pressing = True
@@ -118,11 +118,24 @@ async def _prepared(tab: Tab, index: int) -> tuple[ElementHandle, str]:
                 raise NotSent(Reason.NOT_SENT, "The button is no longer in the page.")
             # Playwright's own test that a click there would reach the button; the click repeats it.
             await element.click(trial=True, timeout=5000)
+            await tab.page.context.route("**/*", _on_fresh_connections(tab))
     except NotSent:
         raise
     except SiteError as error:
         raise NotSent(Reason.NOT_SENT, f"The button was not pressed: {error.sentence}", transient=error.transient) from error
     return element, before
+
+
+def _on_fresh_connections(tab: Tab) -> Callable[[Route], Awaitable[None]]:
+    """Let a request that is not GET out only over a connection of its own, also where the page has just asked something else."""
+
+    async def pass_on(route: Route) -> None:
+        with contextlib.suppress(PlaywrightError):
+            if route.request.method not in ("GET", "HEAD"):
+                await tab.egress.refresh()
+            await route.continue_()
+
+    return pass_on
 
 
 async def _click(element: ElementHandle) -> None:
@@ -137,7 +150,7 @@ async def _watch(tab: Tab, click: asyncio.Task[None], first: int, end: float) ->
     while (left := end - time.monotonic()) > 0:
         if tab.page.is_closed() or not _alive(tab):
             return
-        pending = any(e.telling and not e.over and e.kind not in ("websocket", "eventsource") for e in tab.traffic.exchanges[first:])
+        pending = any(e.awaited for e in tab.traffic.exchanges[first:])
         signs = any(e.telling for e in tab.traffic.exchanges[first:]) or bool(tab.dialogs)
         quiet = QUIET if signs else max(QUIET, started + patience - time.monotonic())
         if pending or not click.done():
@@ -156,7 +169,7 @@ async def _account(
 ) -> Pressed:
     exchanges = tab.traffic.exchanges[first:]
     page = _telling_page(tab, url_before)
-    after, html = await _document(page, before)
+    after, html = await _document(page, before, READ_TIMEOUT if not any(e.awaited for e in exchanges) else 2.0)
     if not any(e.telling for e in exchanges):
         # From here on nothing can leave: only then is "nothing left" certain, and stays so.
         tab.egress.cut()
@@ -180,15 +193,19 @@ def _telling_page(tab: Tab, url_before: str) -> Page:
     return tab.page
 
 
-async def _document(page: Page, before: str) -> tuple[str, str]:
+async def _document(page: Page, before: str, seconds: float) -> tuple[str, str]:
     """Text and markup after the click; what was before where the browser no longer tells."""
-    script = "() => [document.body ? document.body.innerText.slice(0, 200000) : '', document.documentElement.outerHTML.slice(0, 3000000)]"
-    for _ in range(2):  # a document that is just being replaced is asked once more
-        with contextlib.suppress(PlaywrightError, TimeoutError):
-            async with asyncio.timeout(READ_TIMEOUT):
-                await page.wait_for_load_state("domcontentloaded", timeout=READ_TIMEOUT * 1000)
-                text, html = await page.evaluate(script)
-                return str(text), str(html)
+    script = (
+        "() => [document.body ? document.body.innerText.slice(0, 200000) : '',"
+        " document.documentElement.outerHTML.slice(0, 3000000)]"
+    )
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            for _ in range(3):  # a document that is just being replaced is asked again
+                with contextlib.suppress(PlaywrightError):
+                    await page.wait_for_load_state("domcontentloaded")
+                    text, html = await page.evaluate(script)
+                    return str(text), str(html)
     return before, ""
 
 

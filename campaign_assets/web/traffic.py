@@ -34,6 +34,11 @@ class Exchange:
         """Whether it may have carried what a form says: any request that is not GET, and every GET by a script or a navigation."""
         return self.navigation or self.method not in ("GET", "HEAD") or self.kind in _TELLING
 
+    @property
+    def awaited(self) -> bool:
+        """Whether it is telling and its answer is still to come; a stream has none."""
+        return self.telling and not self.over and self.kind not in ("websocket", "eventsource")
+
 
 class Traffic:
     """Listens to a context from its beginning. `exchanges` are in the order in which they left the page."""
@@ -47,6 +52,7 @@ class Traffic:
         context.on("response", self._on_response)
         context.on("requestfinished", self._on_finished)
         context.on("requestfailed", self._on_failed)
+        context.on("close", lambda _: self.stir())  # also when the browser has died
 
     def stir(self) -> None:
         """Something happened that whoever waits for rest should know of."""
