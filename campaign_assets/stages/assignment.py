@@ -85,7 +85,8 @@ def _in_context(asked: Sequence[Question], readings: Mapping[int, tuple[Reading,
         if bare.concept == "name" and not named:
             business = True
         meant = replace(bare, concept="name" if business else "contact_name", score=max(bare.score, 0.8))
-        changed[question.index] = (meant, *(r for r in own if r.concept != meant.concept))
+        others = (replace(r, score=0.9 * r.score) for r in own if r.concept != meant.concept)
+        changed[question.index] = (meant, *others)
     return changed
 
 

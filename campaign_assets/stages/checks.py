@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from campaign_assets.model import Action, Check, Control, Entry, FormDocument, Payload
 from campaign_assets.stages.choices import Cost, cost
 from campaign_assets.stages.form_choice import text_of
-from campaign_assets.stages.payload import LATE, Assembled
+from campaign_assets.stages.payload import LATE, Assembled, matches
 from campaign_assets.stages.writer import Room
 
 _MAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]{2,}")
@@ -64,17 +64,9 @@ def _limits(payload: Payload, controls: Mapping[int, Control]) -> list[str]:
 def _patterns(payload: Payload, controls: Mapping[int, Control]) -> list[str]:
     problems = []
     for entry, control in _texts(payload, controls):
-        if control.pattern and not _matches(control.pattern, entry.value):
+        if not matches(control.pattern, entry.value):
             problems.append(f"{entry.field} does not match the pattern {control.pattern}")
     return problems
-
-
-def _matches(pattern: str, value: str) -> bool:
-    """Whether a browser's pattern accepts a value; one that Python cannot read is left to the browser."""
-    try:
-        return re.fullmatch(pattern, value) is not None
-    except re.error:
-        return True
 
 
 def _addresses(payload: Payload) -> list[str]:

@@ -74,11 +74,16 @@ def free_choice(options: Sequence[Option]) -> FreeChoice:
 
 
 def is_link_type(options: Sequence[Option]) -> bool:
-    """Whether the options are kinds of listing by what they cost: a price, or a paid one beside a free one."""
-    costs = [cost(o.label) for o in options if not is_placeholder(o)]
-    if any(priced(o.label) for o in options):
-        return len(costs) > 1 or Cost.PAID in costs
-    return Cost.RECIPROCAL in costs and len(set(costs)) > 1
+    """Whether the options are kinds of listing by what they cost: a price beside a free or a plainly paid one, or a link back.
+
+    A price alone says nothing: revenues and budgets are asked for in money, too.
+    """
+    labels = [o.label for o in options if not is_placeholder(o)]
+    costs = {cost(label) for label in labels}
+    sold = any(says(fold(label), word_lists("choices")["paid"]) for label in labels)
+    if any(priced(label) for label in labels):
+        return sold or bool(costs & {Cost.FREE, Cost.RECIPROCAL})
+    return Cost.RECIPROCAL in costs and len(costs) > 1
 
 
 def is_pricing(options: Sequence[Option]) -> bool:

@@ -41,7 +41,9 @@ async def form_mapping(unit: Unit, tools: Tools) -> Outcome:
     business = informed(unit.business, unit.corrections)
     async with tools.browser.tab() as tab:
         result, html = await _read(tab, submit_url, business, unit.key.site)
-        link = promising_link(html, result.document.url) if result.form is None and not result.document.obstacles else None
+        link = None
+        if result.form is None and not result.document.obstacles and not embedded_provider(html):
+            link = promising_link(html, result.document.url)
         if link:
             result, html = await _read(tab, link, business, unit.key.site)
         evidence = (
@@ -80,7 +82,7 @@ def promising_link(html: str, base: str) -> str | None:
     for anchor in LexborHTMLParser(html).css("a[href]")[:_MOST_LINKS]:
         text = fold(anchor.text(strip=True))
         url = urljoin(base, anchor.attributes.get("href") or "").split("#")[0]
-        if not text or url == base.split("#")[0] or not _same_site(url, base):
+        if not text or url == base.split("#")[0] or urlsplit(url).path in ("", "/") or not _same_site(url, base):
             continue
         spoken = says(text, word_lists("choices")["submit"])
         score = 2 * (spoken is not None) + (says(text, wanted) is not None) - (len(text.split()) > 6)

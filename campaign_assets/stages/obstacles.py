@@ -44,12 +44,15 @@ def obstacles(
     for question in asked:
         if question.visible:
             found += _of_question(question, mapped[question.index], business, site)
-    return tuple(dict.fromkeys(found))
+    named = {o.reason for o in _of_document(document, form)}
+    seen = [o for i, o in enumerate(found) if o.reason is not Reason.CAPTCHA or o.reason not in named or i < len(named)]
+    return tuple(dict.fromkeys(seen))
 
 
 def _of_document(document: FormDocument, form: int | None) -> Iterator[Obstacle]:
     own = next((f.obstacles for f in document.forms if f.index == form), ())
-    for reason, what in own:
+    for reason in dict.fromkeys(reason for reason, _ in own):
+        what = ", ".join(what for other, what in own if other == reason)
         yield Obstacle(reason=Reason(reason), sentence=_FORM_FACTS[Reason(reason)].format(what=what))
     elsewhere = {reason for f in document.forms for reason, _ in f.obstacles}
     if Reason.CAPTCHA in document.obstacles and Reason.CAPTCHA not in elsewhere:

@@ -5,6 +5,7 @@ The same mapping, texts, profile and corrections give the same payload, byte for
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -23,12 +24,13 @@ from campaign_assets.model import (
     WrittenText,
 )
 from campaign_assets.stages.choices import closeness, closest, closest_pricing, free_choice, is_placeholder
-from campaign_assets.stages.content import WRITTEN
+from campaign_assets.stages.content import WRITTEN, write
 from campaign_assets.stages.form_choice import owner_of
 from campaign_assets.stages.mapper import answer_for, decide
 from campaign_assets.stages.obstacles import informed, obstacles
 from campaign_assets.stages.questions import CHOICES, Question, questions
 from campaign_assets.stages.values import Value, country_names, language_names, value_of
+from campaign_assets.stages.writer import Room
 
 LATE = "the closest option once the form has filled the list"
 """Source of a choice whose options appear only after another one was made; its value is what is wanted."""
@@ -100,6 +102,20 @@ def _holds_something(question: Question) -> bool:
     return False
 
 
+def fits(control: Control, text: str) -> bool:
+    """Whether a control takes a text as it is; where it is not asked for, what does not fit is left out."""
+    room = Room(control.limit, control.minimum, control.type == "textarea")
+    return room.holds(text) and matches(control.pattern, text)
+
+
+def matches(pattern: str | None, value: str) -> bool:
+    """Whether a browser's pattern accepts a value; one that Python cannot read is left to the browser."""
+    try:
+        return not pattern or re.fullmatch(pattern, value) is not None
+    except re.error:
+        return True
+
+
 @dataclass(frozen=True)
 class _Maker:
     unit: Unit
@@ -146,20 +162,23 @@ class _Maker:
             return
         if question.type in CHOICES:
             yield from self._chosen(question, mapped, value)
-        else:
-            yield self._entry(question.asked, mapped, Action.UPLOAD if question.type == "file" else Action.FILL, value)
+        elif question.type == "file":
+            yield self._entry(question.asked, mapped, Action.UPLOAD, value)
+        elif question.required or fits(question.asked, value.text):
+            yield self._entry(question.asked, mapped, Action.FILL, value)
 
     def _from_text(self, question: Question, mapped: MappedControl) -> Iterator[Entry]:
-        """What content has written or chosen; a list that is still empty is chosen from when it is filled."""
+        """What content has written or chosen, or a later correction; a list that is still empty is chosen from when it is filled."""
+        texts = self.written
+        if mapped.field in self.unit.corrections:
+            corrected = write(question, mapped.field, self.unit)
+            texts = {corrected.index: corrected} if corrected else {}
         for control in question.members:
-            text = self.written.get(control.index)
-            if text is None:
-                continue
-            value = Value(self.unit.corrections.get(text.field, text.value), text.source) if question.type not in CHOICES else Value(text.value, text.source)
-            if question.type in CHOICES:
-                yield self._option(control, mapped, value, self._closeness(question, text))
-            else:
-                yield self._entry(control, mapped, Action.FILL, value)
+            text = texts.get(control.index)
+            if text is not None and question.type in CHOICES:
+                yield self._option(control, mapped, Value(text.value, text.source), self._closeness(question, text))
+            elif text is not None:
+                yield self._entry(control, mapped, Action.FILL, Value(text.value, text.source))
         if question.type == "select-one" and all(is_placeholder(o) for o in question.options):
             wanted = self.unit.corrections.get(str(mapped.field)) or self.business.categories[0]
             yield self._entry(question.asked, mapped, Action.CHOOSE, Value(wanted, LATE))

@@ -21,6 +21,7 @@ from campaign_assets.model import (
 from campaign_assets.stages.checks import checks
 from campaign_assets.stages.existing import Lookup, find_listing
 from campaign_assets.stages.payload import Assembled, assemble
+from campaign_assets.stages.questions import CHOICES, Question
 from campaign_assets.stages.tools import Tools
 
 _ORDER = (
@@ -53,7 +54,7 @@ def judge(unit: Unit, assembled: Assembled, looked: Lookup) -> Outcome:
         return _hold_on(assembled.obstacles, result)
     if assembled.unanswered:
         return Outcome.hold(Reason.UNANSWERABLE_QUESTION, _unanswered(assembled), result)
-    failed = [check for check in result.checks if not check.passed]
+    failed = [check for check in result.checks if not check.passed and check.name != "sure"]
     if failed:
         return Outcome.hold(
             Reason.UNSURE, f"{' '.join(check.sentence for check in failed)} A correction of the field settles it.", result
@@ -87,7 +88,7 @@ def _all_checks(unit: Unit, assembled: Assembled, payload: Payload, looked: Look
         *checks(assembled, payload, document),
         Check(name="obstacles", passed=not assembled.obstacles, sentence=_sentences(assembled.obstacles) or "Nothing needs a person."),
         Check(name="listed already", passed=True, sentence=looked.sentence),
-        *((Check(name="sure", passed=True, sentence=word),) if sure else ()),
+        Check(name="sure", passed=sure, sentence=word),
     )
 
 
@@ -101,8 +102,13 @@ def _sentences(found: tuple[Obstacle, ...]) -> str:
 
 
 def _unanswered(assembled: Assembled) -> str:
-    names = ", ".join(f"“{q.words}”" for q in assembled.unanswered)
-    return f"The form requires {names}, which the profile does not give; add it to the profile, or correct the field."
+    return " ".join(_unanswered_question(q) for q in assembled.unanswered)
+
+
+def _unanswered_question(question: Question) -> str:
+    if question.type in CHOICES:
+        return f"The form requires a choice at “{question.words}”, and none of its options is close to the profile; a correction settles it."
+    return f"The form requires “{question.words}”, which the profile does not give; add it to the profile, or correct the field."
 
 
 def _already(looked: Lookup) -> PreflightResult:

@@ -59,7 +59,8 @@ class Question:
     def words(self) -> str:
         """The question as a person would quote it."""
         texts = [self.asked.label, *(text for _, text in self.asked.hints), self.asked.placeholder, self.asked.name]
-        return " ".join(next((t for t in texts if t.strip()), "a control without a label").split())
+        said = " ".join(next((t for t in texts if t.strip()), "a control without a label").split())
+        return said.strip(" *:＊：") or said
 
 
 def questions(controls: Iterable[Control]) -> tuple[Question, ...]:
