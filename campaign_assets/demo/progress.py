@@ -22,6 +22,7 @@ from campaign_assets.states import Stage, State
 Counts = Mapping[Stage, Mapping[State, int]]
 PLAIN_EVERY = 5.0
 """Seconds between two looks at what to print where the output is no terminal."""
+NOTHING = "  {:<13} -"
 _COLOURS = {
     State.RUNNING: "cyan",
     State.SUBMITTING: "cyan",
@@ -44,7 +45,7 @@ def stage_line(stage: Stage, counts: Mapping[State, int]) -> Text:
         (state, counts.get(state, 0)) for state in State if state is not State.NONE and counts.get(state)
     ]
     parts = [Text(f"{number} {state}", _COLOURS.get(state, "")) for state, number in shown]
-    return Text(f"  {stage:<13} ") + Text(" · ").join(parts) if parts else Text(f"  {stage:<13} -", "dim")
+    return Text(f"  {stage:<13} ") + Text(" · ").join(parts) if parts else Text(NOTHING.format(stage), "dim")
 
 
 @contextmanager
@@ -85,7 +86,7 @@ class PlainProgress:
         self._next = time.monotonic() + self._every
         for stage in Stage:
             line = stage_line(stage, stages.get(stage, {})).plain
-            if line != self._last.get(stage) and stages.get(stage):
+            if line != self._last.get(stage, NOTHING.format(stage)):
                 print(line, flush=True)
                 self._last[stage] = line
 
