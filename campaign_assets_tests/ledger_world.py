@@ -124,7 +124,10 @@ class World:
 
     def again(self, campaign: Campaign) -> Campaign:
         """The campaign as it is now."""
-        return find_campaign(self.ledger, campaign.name)
+        return self.campaign_of(campaign.name)
+
+    def campaign_of(self, name: str) -> Campaign:
+        return find_campaign(self.ledger, name)
 
     # ------------------------------------------------------------------------------------------------------ what happens
 
