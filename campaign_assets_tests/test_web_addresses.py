@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (a case of a table, or a page's markup, is one line)
 """The SSRF guard: no notation, no DNS answer and no setting leads to an address that is not public."""
 
 from __future__ import annotations
@@ -154,7 +155,11 @@ def test_a_dns_answer_for_the_fetcher_is_judged_in_its_own_connector() -> None:
 
 @pytest.mark.parametrize(
     ("host", "ascii_name"),
-    [("BÜCHER.example", "xn--bcher-kva.example"), ("例え.jp", "xn--r8jz45g.jp"), ("ＳＩＴＥ.example.", "site.example")],
+    [
+        ("BÜCHER.example", "xn--bcher-kva.example"),
+        ("例え.jp", "xn--r8jz45g.jp"),
+        ("ＳＩＴＥ.example.", "site.example"),
+    ],
 )
 def test_a_host_in_another_script_is_known_by_its_ascii_name(host: str, ascii_name: str) -> None:
     assert ascii_host(host) == ascii_name

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (a case of a table, or a page's markup, is one line)
 """The fetcher on a real server: redirects, bounds, politeness, reasons."""
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import trustme
 from aiohttp import web
 
 from campaign_assets.errors import SiteError
-from campaign_assets.settings import Settings
+from campaign_assets.settings import Resolve, Settings
 from campaign_assets.web.fetch import Document, Fetcher
 from campaign_assets.web.network import Endpoint, Network
 from campaign_assets_tests.web_desk import Desk, Handler
@@ -130,7 +131,11 @@ def test_a_body_beyond_its_limit_is_too_large_however_it_is_packed(desk: Desk) -
 def test_a_packed_body_is_unpacked(desk: Desk, encoding: str) -> None:
     text = "<p>packed</p>" * 50_000
     raw = zlib.compressobj(wbits=-15)
-    packed = {"gzip": gzip.compress(text.encode()), "deflate": zlib.compress(text.encode()), "raw deflate": raw.compress(text.encode()) + raw.flush()}
+    packed = {
+        "gzip": gzip.compress(text.encode()),
+        "deflate": zlib.compress(text.encode()),
+        "raw deflate": raw.compress(text.encode()) + raw.flush(),
+    }
     url = desk.serve(_body(packed[encoding], **{"Content-Encoding": encoding.split()[-1]}))
     assert desk.fetch(url).text == text
 
@@ -172,7 +177,12 @@ def test_a_connection_that_is_refused_or_broken_off_is_a_failed_connection(desk:
     assert _reason(desk.fetch(desk.serve(broken), robots=False)) == "connection_failed"
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        dead = Network(Settings(home=Path("/nonexistent"), resolve=desk.settings.resolve.__class__("127.0.0.1", free.getsockname()[1], 1)))
+        dead = Network(
+            Settings(
+                home=Path("/nonexistent"),
+                resolve=Resolve("127.0.0.1", free.getsockname()[1], 1),
+            )
+        )
         assert _reason(desk.run(_get(dead, "http://dead.example/"))) == "connection_failed"
 
 
@@ -237,7 +247,8 @@ def test_robots_is_asked_once_and_obeyed(desk: Desk) -> None:
         fetcher = desk.fetcher()
         said = [await fetcher.robots(f"http://polite.example{path}") for path in ("/", "/private/x")]
         answers = await asyncio.gather(
-            *(fetcher.get(f"http://polite.example{path}") for path in ("/", "/private/x", "/open")), return_exceptions=True
+            *(fetcher.get(f"http://polite.example{path}") for path in ("/", "/private/x", "/open")),
+            return_exceptions=True,
         )
         await fetcher.close()
         return [*said, *(a.reason if isinstance(a, SiteError) else "fetched" for a in answers)]
@@ -247,8 +258,12 @@ def test_robots_is_asked_once_and_obeyed(desk: Desk) -> None:
     assert not desk.hits("GET polite.example /private/x")
 
 
-@pytest.mark.parametrize(("status", "answer"), [(404, "fetched"), (403, "fetched"), (500, "server_error"), (429, "rate_limited")])
-def test_without_robots_everything_is_allowed_and_a_broken_one_forbids_for_now(desk: Desk, status: int, answer: str) -> None:
+@pytest.mark.parametrize(
+    ("status", "answer"), [(404, "fetched"), (403, "fetched"), (500, "server_error"), (429, "rate_limited")]
+)
+def test_without_robots_everything_is_allowed_and_a_broken_one_forbids_for_now(
+    desk: Desk, status: int, answer: str
+) -> None:
     host = f"robots{status}.example"
     desk.serve(_status(status), "/robots.txt", host)
     got = desk.fetch(desk.serve("<p>page", "/", host))
@@ -256,14 +271,22 @@ def test_without_robots_everything_is_allowed_and_a_broken_one_forbids_for_now(d
 
 
 def test_robots_of_the_host_a_redirect_leads_to_counts(desk: Desk) -> None:
-    desk.serve(_body(b"User-agent: *\nDisallow: /", **{"Content-Type": "text/plain"}), "/robots.txt", "closed.example")
+    desk.serve(
+        _body(b"User-agent: *\nDisallow: /", **{"Content-Type": "text/plain"}),
+        "/robots.txt",
+        "closed.example",
+    )
     desk.serve("<p>page", "/", "closed.example")
     assert _reason(desk.fetch(desk.serve(_redirect("http://closed.example/")))) == "robots_forbidden"
     assert not desk.hits("GET closed.example /page")
 
 
 def test_the_rate_is_booked_per_host_with_its_crawl_delay(desk: Desk) -> None:
-    desk.serve(_body(b"User-agent: *\nCrawl-delay: 7", **{"Content-Type": "text/plain"}), "/robots.txt", "slow.example")
+    desk.serve(
+        _body(b"User-agent: *\nCrawl-delay: 7", **{"Content-Type": "text/plain"}),
+        "/robots.txt",
+        "slow.example",
+    )
     desk.serve("<p>page", "/", "slow.example")
     booked: list[tuple[str, float]] = []
 
@@ -291,7 +314,9 @@ def test_no_more_than_two_requests_are_in_flight_at_one_host(desk: Desk) -> None
 
     async def work() -> None:
         fetcher = desk.fetcher()
-        await asyncio.gather(*(fetcher.get(f"http://busy.example/{number}", robots=False) for number in range(8)))
+        await asyncio.gather(
+            *(fetcher.get(f"http://busy.example/{number}", robots=False) for number in range(8))
+        )
         await fetcher.close()
 
     desk.run(work())

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (a case of a table, or a page's markup, is one line)
 """The form model of real documents in a real browser: sight, labels, owners, requirements, obstacles."""
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ HONEYPOTS = {
     "narrow": '<div style="width:1px;height:1px;overflow:hidden;position:absolute"><input name=narrow></div>',
     "scaled": '<div style="transform:scale(0)"><input name=scaled></div>',
     "moved": '<div style="transform:translateX(-3000px)"><input name=moved></div>',
-    "aria": '<div aria-hidden=true><input name=aria tabindex=-1></div>',
+    "aria": "<div aria-hidden=true><input name=aria tabindex=-1></div>",
     "by_class": '<div class="ohnohoney"><input name=by_class></div>',
     "attribute": "<div hidden><input name=attribute></div>",
     "details": "<details><summary>more</summary><input name=details></details>",
@@ -57,7 +58,7 @@ def test_what_a_person_sees_is_visible(desk: Desk) -> None:
     seen = {
         "far_down": '<div style="height:5000px"></div><input name=far_down>',
         "scrolled": '<div style="height:60px;overflow:auto"><div style="height:900px"></div><input name=scrolled></div>',
-        "styled_box": '<style>.s input{position:absolute;opacity:0;width:0;height:0}</style><label class=s><input type=checkbox name=styled_box><b>I accept</b></label>',
+        "styled_box": "<style>.s input{position:absolute;opacity:0;width:0;height:0}</style><label class=s><input type=checkbox name=styled_box><b>I accept</b></label>",
         "styled_file": '<input type=file id=f name=styled_file style="display:none"><label for=f style="border:1px solid">Choose a logo</label>',
         "styled_radio": '<input type=radio id=r name=styled_radio style="clip:rect(0 0 0 0);position:absolute"><label for=r>Free</label>',
         "floating": '<div style="position:relative;overflow:hidden"><div style="position:absolute;left:5px"><input name=floating></div><br><br><br></div>',
@@ -73,16 +74,28 @@ LABELS = {
     "for": ("<label for=a>Site title</label><div><input id=a name=for></div>", "Site title"),
     "wrap": ("<label>Site address <input name=wrap></label>", "Site address"),
     "aria_label": ('<input name=aria_label aria-label="Your e-mail">', "Your e-mail"),
-    "labelledby": ("<span id=l1>Business</span> <span id=l2>phone</span><br><br><input name=labelledby aria-labelledby='l1 l2'>", "Business phone"),
+    "labelledby": (
+        "<span id=l1>Business</span> <span id=l2>phone</span><br><br><input name=labelledby aria-labelledby='l1 l2'>",
+        "Business phone",
+    ),
     "cell": ("<table><tr><td>Company</td><td>:</td><td><input name=cell></td></tr></table>", ":"),
-    "cell_row": ("<table><tr><th>Company name</th><td><input name=cell_row></td></tr></table>", "Company name"),
-    "column": ("<table><tr><th>Link</th><th>Text</th></tr><tr><td><input name=column0></td><td><input name=column></td></tr></table>", "Text"),
+    "cell_row": (
+        "<table><tr><th>Company name</th><td><input name=cell_row></td></tr></table>",
+        "Company name",
+    ),
+    "column": (
+        "<table><tr><th>Link</th><th>Text</th></tr><tr><td><input name=column0></td><td><input name=column></td></tr></table>",
+        "Text",
+    ),
     "preceding": ("<p>Short description</p><textarea name=preceding></textarea>", "Short description"),
     "bare_text": ("Keywords: <input name=bare_text>", "Keywords:"),
     "heading": ("<h4>Postal code</h4><div><input name=heading></div>", "Postal code"),
     "placeholder": ("<div><hr></div><div><input name=placeholder placeholder='City'></div>", "City"),
     "title": ("<div><hr></div><div><input name=title title='Street'></div>", "Street"),
-    "dangling": ("<div><label for=nothing>Contact person</label><input name=dangling></div>", "Contact person"),
+    "dangling": (
+        "<div><label for=nothing>Contact person</label><input name=dangling></div>",
+        "Contact person",
+    ),
     "definition": ("<dl><dt>Fax</dt><dd><input name=definition></dd></dl>", "Fax"),
     "companyName": ("<div><hr></div><div><input name=companyName></div>", "company Name"),
 }
@@ -105,8 +118,18 @@ def test_every_text_that_speaks_about_a_control_is_kept_with_its_place(desk: Des
         "<form><fieldset><legend>Your site</legend><label for=t>Title</label><input id=t name=siteTitle placeholder=Acme title=Name"
         " aria-describedby=d autocomplete=organization><small id=d>max 60 characters</small></fieldset></form>"
     )
-    hints = dict(document.controls[0].hints) if document.controls[0].tag == "input" else dict(_named(document, "siteTitle").hints)
-    assert {"for": "Title", "legend": "Your site", "placeholder": "Acme", "title": "Name", "describedby": "max 60 characters"}.items() <= hints.items()
+    hints = (
+        dict(document.controls[0].hints)
+        if document.controls[0].tag == "input"
+        else dict(_named(document, "siteTitle").hints)
+    )
+    assert {
+        "for": "Title",
+        "legend": "Your site",
+        "placeholder": "Acme",
+        "title": "Name",
+        "describedby": "max 60 characters",
+    }.items() <= hints.items()
     assert hints["name"] == "site Title"
     assert _named(document, "siteTitle").limit == 60
 
@@ -120,7 +143,9 @@ def test_of_several_labels_for_one_id_the_nearest_counts(desk: Desk) -> None:
 
 
 def test_a_boxs_label_is_not_the_next_controls(desk: Desk) -> None:
-    document = desk.read("<form><input type=checkbox id=k name=terms><label for=k>I accept</label><div><input name=company></div></form>")
+    document = desk.read(
+        "<form><input type=checkbox id=k name=terms><label for=k>I accept</label><div><input name=company></div></form>"
+    )
     assert [c.label for c in document.controls] == ["I accept", "company"]
 
 
@@ -143,7 +168,16 @@ def test_requirements_come_from_attribute_aria_class_star_and_words(desk: Desk) 
         "<p>Name (required)</p><input name=words><p>Fax (optional)</p><input name=no_2><p>名前＊</p><input name=wide>"
         "<p>Plan *</p><label><input type=radio name=plan value=f>Free</label><label><input type=radio name=plan value=p required>Paid</label></form>"
     )
-    assert {c.name for c in document.controls if c.required} == {"attribute", "aria", "klass", "star", "drawn", "words", "wide", "plan"}
+    assert {c.name for c in document.controls if c.required} == {
+        "attribute",
+        "aria",
+        "klass",
+        "star",
+        "drawn",
+        "words",
+        "wide",
+        "plan",
+    }
 
 
 def test_limits_come_from_attribute_and_words_whichever_is_smaller(desk: Desk) -> None:
@@ -152,7 +186,12 @@ def test_limits_come_from_attribute_and_words_whichever_is_smaller(desk: Desk) -
         '<label>B <input name=b maxlength=""></label><br><label>C (50-300 characters)<textarea name=c maxlength=500></textarea></label>'
         "<br><label>D <input name=d maxlength=20></label></form>"
     )
-    assert {c.name: (c.limit, c.minimum) for c in document.controls} == {"a": (65, None), "b": (None, None), "c": (300, 50), "d": (20, None)}
+    assert {c.name: (c.limit, c.minimum) for c in document.controls} == {
+        "a": (65, None),
+        "b": (None, None),
+        "c": (300, 50),
+        "d": (20, None),
+    }
 
 
 def test_options_and_radio_groups_are_read(desk: Desk) -> None:
@@ -184,18 +223,24 @@ OBSTACLES = [
 
 
 @pytest.mark.parametrize(("markup", "reason", "what"), OBSTACLES)
-def test_an_obstacle_is_named_with_the_form_it_stands_in(desk: Desk, markup: str, reason: str, what: str) -> None:
+def test_an_obstacle_is_named_with_the_form_it_stands_in(
+    desk: Desk, markup: str, reason: str, what: str
+) -> None:
     document = desk.read(
         f"<form><input name=q0><button>Search</button></form><form><label>Title <input name=t></label><label>URL <input name=u></label>{markup}<button>Send</button></form>"
     )
     assert document.obstacles == (reason,)
     assert document.forms[0].obstacles == ()
-    assert any(r == reason and w.startswith(what) for r, w in document.forms[1].obstacles), document.forms[1].obstacles
+    assert any(r == reason and w.startswith(what) for r, w in document.forms[1].obstacles), document.forms[
+        1
+    ].obstacles
 
 
 def test_login_payment_and_closed_are_told_from_an_open_form(desk: Desk) -> None:
     login = "<form><label>E-mail <input name=e></label><label>Password <input type=password name=p></label><button>Log in</button></form>"
-    entry = "<form><label>Title <input name=t></label><label>URL <input name=u></label><button>{}</button></form>"
+    entry = (
+        "<form><label>Title <input name=t></label><label>URL <input name=u></label><button>{}</button></form>"
+    )
     assert desk.read(login).obstacles == ("login_required",)
     assert desk.read("<p>You must be logged in to submit a site.").obstacles == ("login_required",)
     assert desk.read(login + entry.format("Submit")).obstacles == ()

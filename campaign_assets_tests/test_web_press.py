@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (a case of a table, or a page's markup, is one line)
 """The one click: counted at the site, and told honestly whatever the site does."""
 
 from __future__ import annotations
@@ -7,8 +8,9 @@ import os
 import signal
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 import trustme
@@ -40,7 +42,9 @@ class Filed:
 FORM = "<!doctype html><h1>Add</h1><form method=post action=/submit {}><input name=title>{}<button>Send</button></form>"
 
 
-def _site(desk: Desk, host: str, answer: Handler | None, form: str = FORM.format("", "")) -> tuple[str, Filed]:
+def _site(
+    desk: Desk, host: str, answer: Handler | None, form: str = FORM.format("", "")
+) -> tuple[str, Filed]:
     """A form at `host` whose posts are counted before they are answered by `answer`."""
     filed = Filed()
 
@@ -62,7 +66,7 @@ def _answer(status: int, text: str = "<p>Thank you", **headers: str) -> Handler:
 
 def _press(
     desk: Desk, url: str, *, timeout: float = 30.0, index: int = 1, browser: Browser | None = None,
-    during: Callable[[Browser], Awaitable[None]] | None = None,
+    during: Callable[[Browser], Coroutine[Any, Any, None]] | None = None,
 ) -> Pressed:  # fmt: skip
     async def work() -> Pressed:
         used = browser or desk.browser
@@ -82,8 +86,15 @@ def test_a_click_files_once_and_the_answer_is_told(desk: Desk) -> None:
     url, filed = _site(desk, "plain.example", _answer(200))
     pressed = _press(desk, url)
     assert filed.posts == [{"title": "Acme"}]
-    assert (pressed.sent, pressed.status, pressed.navigated, pressed.text_after.strip()) == ("yes", 200, True, "Thank you")
-    assert [(p.method, p.url, p.status) for p in pressed.posts] == [("POST", "http://plain.example/submit", 200)]
+    assert (pressed.sent, pressed.status, pressed.navigated, pressed.text_after.strip()) == (
+        "yes",
+        200,
+        True,
+        "Thank you",
+    )
+    assert [(p.method, p.url, p.status) for p in pressed.posts] == [
+        ("POST", "http://plain.example/submit", 200)
+    ]
     assert pressed.final_url == "http://plain.example/submit"
     assert pressed.changed
     assert "Thank you" in pressed.html_after
@@ -127,11 +138,15 @@ def test_no_answer_is_perhaps(desk: Desk) -> None:
     assert (pressed.sent, pressed.status) == ("perhaps", None)
 
 
-ASKS_FIRST = "onsubmit=\"event.preventDefault();fetch('/validate').then(r=>r.text()).then(()=>this.submit())\""
+ASKS_FIRST = (
+    "onsubmit=\"event.preventDefault();fetch('/validate').then(r=>r.text()).then(()=>this.submit())\""
+)
 
 
 @pytest.mark.parametrize(("scheme", "extra"), [("http", ""), ("https", ""), ("https", ASKS_FIRST)])
-def test_a_connection_broken_off_after_the_post_is_perhaps_and_never_posted_again(desk: Desk, scheme: str, extra: str) -> None:
+def test_a_connection_broken_off_after_the_post_is_perhaps_and_never_posted_again(
+    desk: Desk, scheme: str, extra: str
+) -> None:
     """A browser repeats a request, a POST too, when a kept-alive connection dies under it: ours may not."""
     filed = Filed()
 
@@ -155,7 +170,9 @@ def test_a_connection_broken_off_after_the_post_is_perhaps_and_never_posted_agai
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context if scheme == "https" else None).start()
         port = int(runner.addresses[0][1])
-        browser = Browser(Network(Settings(home=desk.settings.home, resolve=Resolve("127.0.0.1", port, port))))
+        browser = Browser(
+            Network(Settings(home=desk.settings.home, resolve=Resolve("127.0.0.1", port, port)))
+        )
         try:
             async with browser.tab(allow_post=True) as tab:
                 await tab.open(f"{scheme}://cut.example/")
@@ -170,7 +187,14 @@ def test_a_connection_broken_off_after_the_post_is_perhaps_and_never_posted_agai
 
 
 @pytest.mark.parametrize(
-    "target", ["http://127.0.0.1:1/submit", "http://10.0.0.1/submit", "https://localhost/submit", "https://169.254.169.254/", "http://refused.example:22/"]
+    "target",
+    [
+        "http://127.0.0.1:1/submit",
+        "http://10.0.0.1/submit",
+        "https://localhost/submit",
+        "https://169.254.169.254/",
+        "http://refused.example:22/",
+    ],
 )
 def test_a_form_that_posts_to_a_hostile_address_is_certainly_not_sent(desk: Desk, target: str) -> None:
     url = desk.serve(f"<form method=post action={target}><input name=title><button>Send</button></form>")
@@ -182,8 +206,12 @@ def test_a_form_that_posts_to_a_hostile_address_is_certainly_not_sent(desk: Desk
 def test_a_connection_that_is_refused_is_certainly_not_sent(desk: Desk) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        settings = Settings(home=desk.settings.home, resolve=Resolve("127.0.0.1", desk.port, free.getsockname()[1]))
-        url = desk.serve("<form method=post action=https://gone.example/><input name=title><button>Send</button></form>")
+        settings = Settings(
+            home=desk.settings.home, resolve=Resolve("127.0.0.1", desk.port, free.getsockname()[1])
+        )
+        url = desk.serve(
+            "<form method=post action=https://gone.example/><input name=title><button>Send</button></form>"
+        )
 
         async def work() -> Pressed:
             browser = Browser(Network(settings))
@@ -212,20 +240,34 @@ def test_a_single_page_app_that_replaces_its_form_is_read(desk: Desk) -> None:
     url, filed = _site(desk, "spa.example", _answer(201, "{}"), form)
     pressed = _press(desk, url)
     assert filed.posts == [{"title": "Acme"}]
-    assert (pressed.sent, pressed.status, pressed.navigated, pressed.text_after.strip()) == ("yes", 201, False, "We got it.")
+    assert (pressed.sent, pressed.status, pressed.navigated, pressed.text_after.strip()) == (
+        "yes",
+        201,
+        False,
+        "We got it.",
+    )
 
 
 def test_an_alert_is_told_and_a_question_is_answered_yes_unless_it_is_about_money(desk: Desk) -> None:
-    url, filed = _site(desk, "alert.example", _answer(200), FORM.format("onsubmit=\"alert('Thanks!');return confirm('Send now?')\"", ""))
+    url, filed = _site(
+        desk,
+        "alert.example",
+        _answer(200),
+        FORM.format("onsubmit=\"alert('Thanks!');return confirm('Send now?')\"", ""),
+    )
     pressed = _press(desk, url)
     assert (pressed.alert, len(filed.posts), pressed.sent) == ("Thanks!\nSend now?", 1, "yes")
-    url, filed = _site(desk, "money.example", _answer(200), FORM.format("onsubmit=\"return confirm('Pay $10 now?')\"", ""))
+    url, filed = _site(
+        desk, "money.example", _answer(200), FORM.format("onsubmit=\"return confirm('Pay $10 now?')\"", "")
+    )
     pressed = _press(desk, url)
     assert (pressed.alert, filed.posts, pressed.sent) == ("Pay $10 now?", [], "no")
 
 
 def test_a_form_that_answers_into_a_window_of_its_own_is_read_there(desk: Desk) -> None:
-    url, filed = _site(desk, "blank.example", _answer(200, "<p>Thanks from the popup"), FORM.format("target=_blank", ""))
+    url, filed = _site(
+        desk, "blank.example", _answer(200, "<p>Thanks from the popup"), FORM.format("target=_blank", "")
+    )
     pressed = _press(desk, url)
     assert len(filed.posts) == 1
     assert (pressed.sent, pressed.status, pressed.text_after.strip()) == ("yes", 200, "Thanks from the popup")
@@ -244,8 +286,14 @@ def test_a_form_by_get_is_sent_by_its_navigation(desk: Desk) -> None:
     [
         ("<div style='position:fixed;inset:0;background:#000'>modal</div>", "covered"),
         ("<style>button{display:none}</style>", "cannot see it"),
-        ("<script>document.currentScript.previousElementSibling.querySelector('button').disabled=true</script>", "disabled"),
-        ("<script>document.currentScript.previousElementSibling.querySelector('button').remove()</script>", "no longer"),
+        (
+            "<script>document.currentScript.previousElementSibling.querySelector('button').disabled=true</script>",
+            "disabled",
+        ),
+        (
+            "<script>document.currentScript.previousElementSibling.querySelector('button').remove()</script>",
+            "no longer",
+        ),
     ],
 )
 def test_a_button_that_a_person_could_not_press_is_not_pressed(desk: Desk, markup: str, why: str) -> None:

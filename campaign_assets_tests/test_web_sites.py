@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (a case of a table, or a page's markup, is one line)
 """What a site is called, whatever a list has done to its address."""
 
 from __future__ import annotations

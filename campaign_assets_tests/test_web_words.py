@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (a case of a table, or a page's markup, is one line)
 """Limits and stars in words, answers and their reasons, bytes and their alphabets: the pure parts of web/."""
 
 from __future__ import annotations
@@ -28,26 +29,54 @@ def test_a_limit_is_read_from_words(text: str, limit: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Title", "at least 50 characters", "max 2 MB", "max: 300 px", "Founded 2019", "24/7", "3 tags max", "Step 2 / 5"]
+    "text",
+    [
+        "Title",
+        "at least 50 characters",
+        "max 2 MB",
+        "max: 300 px",
+        "Founded 2019",
+        "24/7",
+        "3 tags max",
+        "Step 2 / 5",
+    ],
 )
 def test_other_numbers_are_no_limit(text: str) -> None:
     assert limit_in_words([("for", text)]) is None
 
 
 def test_the_smallest_limit_counts_and_a_minimum_is_none() -> None:
-    hints = [("for", "Description, at least 50 characters"), ("after", "max 300 characters"), ("placeholder", "0/250")]
+    hints = [
+        ("for", "Description, at least 50 characters"),
+        ("after", "max 300 characters"),
+        ("placeholder", "0/250"),
+    ]
     assert limit_in_words(hints) == 250
     assert minimum_in_words(hints) == 50
 
 
 @pytest.mark.parametrize(
-    "text", ["Title *", "* Title", "Title*:", "Title (required)", "Titel (Pflichtfeld)", "URL＊", "名前 必須", "Nombre (obligatorio)", "Title * (max 5)"]
+    "text",
+    [
+        "Title *",
+        "* Title",
+        "Title*:",
+        "Title (required)",
+        "Titel (Pflichtfeld)",
+        "URL＊",
+        "名前 必須",
+        "Nombre (obligatorio)",
+        "Title * (max 5)",
+    ],
 )
 def test_a_star_or_a_word_makes_a_control_required(text: str) -> None:
     assert required_by_words([("for", text)])
 
 
-@pytest.mark.parametrize("text", ["Title", "Phone (optional)", "Fields marked with * are required", "2 * 3", "Fax - optional *", "任意"])
+@pytest.mark.parametrize(
+    "text",
+    ["Title", "Phone (optional)", "Fields marked with * are required", "2 * 3", "Fax - optional *", "任意"],
+)
 def test_other_words_do_not(text: str) -> None:
     assert not required_by_words([("for", text)])
 
@@ -83,7 +112,11 @@ def test_retry_after_is_read_in_both_forms_and_bounded() -> None:
         ("Grüße".encode("latin-1"), "text/html; charset=ISO-8859-1", "Grüße"),
         ("“Grüße”".encode("cp1252"), "text/html; charset=iso-8859-1", "“Grüße”"),
         ("<meta charset='shift_jis'>名前".encode("cp932"), "text/html", "<meta charset='shift_jis'>名前"),
-        ('<meta http-equiv="Content-Type" content="text/html; charset=gb2312">镕'.encode("gb18030"), "", None),
+        (
+            '<meta http-equiv="Content-Type" content="text/html; charset=gb2312">镕'.encode("gb18030"),
+            "",
+            None,
+        ),
         ("\ufeffGrüße".encode(), "text/html; charset=latin-1", "Grüße"),
         ("Grüße".encode("utf-16"), "text/html", "Grüße"),
         ("ディレクトリへの登録はこちら".encode("euc_jp"), "text/html", "ディレクトリへの登録はこちら"),

@@ -1,1 +1,1 @@
-"""Everything that touches somebody else's website: network guard, fetcher, browser, form model. The only home of playwright."""
+"""Everything that touches somebody else's website: guard, fetcher, browser, form model; playwright's only home."""

@@ -1,9 +1,9 @@
 """Which hosts and addresses may be reached at all: pure judgement, no I/O.
 
-A directory is a public name on the public internet. So a literal address is refused in every notation, a name that only
-means something inside a network is refused, and of what DNS answers only plain public unicast addresses pass. Ranges are
-an allow list for IPv6 and the standard library's registry plus what it forgets for IPv4, so that a new special range
-is refused until somebody allows it.
+A directory is a public name on the public internet. So a literal address is refused in every notation, and so is a name
+that only means something inside a network; of what DNS answers only plain public unicast addresses pass. Ranges are an
+allow list for IPv6, and the standard library's registry plus what it forgets for IPv4, so that a new special range is
+refused until somebody allows it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,14 @@ _NUMERIC = re.compile(r"\d+|0x[0-9a-f]*")
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _SPECIAL_V4 = tuple(
     ipaddress.ip_network(net)
-    for net in ("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.88.99.0/24", "198.18.0.0/15", "224.0.0.0/3")
+    for net in (
+        "0.0.0.0/8",
+        "100.64.0.0/10",
+        "192.0.0.0/24",
+        "192.88.99.0/24",
+        "198.18.0.0/15",
+        "224.0.0.0/3",
+    )
 )
 _PUBLIC_V6 = ipaddress.ip_network("2000::/3")
 _SPECIAL_V6 = tuple(

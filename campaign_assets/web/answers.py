@@ -1,4 +1,4 @@
-"""What a site's answer means: one mapping from status, headers and text to a reason code, for fetcher and browser alike."""
+"""What a site's answer means: one mapping from status, headers and text to a reason, for fetcher and browser alike."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from campaign_assets.model import Reason
 _GUARD_TEXT = re.compile(
     r"just a moment\W|checking (?:if the site connection is secure|your browser)|attention required!? \| cloudflare"
     r"|cf-browser-verification|_cf_chl_opt|challenge-platform|ddos-guard|ddos protection by"
-    r"|verify(?:ing)? (?:that )?you are (?:a )?human|are you a robot|_incapsula_|incapsula incident|sucuri website firewall"
+    r"|verify(?:ing)? (?:that )?you are (?:a )?human|are you a robot|_incapsula_|incapsula incident"
+    r"|sucuri website firewall"
     r"|px-captcha|captcha-delivery\.com|access denied.{0,200}reference #|request unsuccessful"
     r"|pardon our interruption|bot (?:detection|protection|verification)|enable javascript and cookies to continue",
     re.IGNORECASE | re.DOTALL,

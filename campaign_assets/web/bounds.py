@@ -15,19 +15,23 @@ from campaign_assets.model import Reason
 
 @asynccontextmanager
 async def bounded(doing: str, seconds: float) -> AsyncIterator[None]:
-    """Give a piece of work `seconds`; SiteError deadline when they are over, error (transient) when the browser failed."""
+    """Give a piece of work `seconds`; SiteError deadline when they are over, error when the browser failed."""
     try:
         async with asyncio.timeout(seconds):
             yield
     except (TimeoutError, PlaywrightTimeout) as error:
-        raise SiteError(Reason.DEADLINE, f"The page gave no answer in time: {doing}.", transient=True) from error
+        raise SiteError(
+            Reason.DEADLINE, f"The page gave no answer in time: {doing}.", transient=True
+        ) from error
     except PlaywrightError as error:
         raise browser_gone(doing, error) from error
 
 
 def browser_gone(doing: str, error: Exception) -> SiteError:
     """The browser, not the site, failed us: another try in a new tab may well go through."""
-    return SiteError(Reason.ERROR, f"The browser failed to {doing}: {first_line(str(error))}.", transient=True)
+    return SiteError(
+        Reason.ERROR, f"The browser failed to {doing}: {first_line(str(error))}.", transient=True
+    )
 
 
 def first_line(text: str) -> str:

@@ -1,7 +1,7 @@
 """One Chromium for one run: found, launched lazily, relaunched when it died, ended for certain.
 
-Chromium's only way out is the Egress of each tab; the browser itself is given a proxy that leads nowhere. Every await on it
-is bounded, because a stopped browser answers nothing, and `close()` ends its process group when asking did not help.
+Chromium's only way out is the Egress of each tab; the browser itself has a proxy that leads nowhere. Every await on it
+is bounded, because a stopped browser answers nothing; `close()` ends its process group when asking did not help.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from playwright.async_api import Error as PlaywrightError
 from campaign_assets.errors import ConfigError, SiteError
 from campaign_assets.model import Reason
 from campaign_assets.settings import Settings
+from campaign_assets.web.driver import own_session
 from campaign_assets.web.egress import Egress
 from campaign_assets.web.network import Network
 from campaign_assets.web.tab import Tab
@@ -33,7 +34,14 @@ LAUNCH_TIMEOUT = 60.0
 CLOSE_TIMEOUT = 5.0
 VIEWPORT = (1280, 900)
 
-_NAMES = ("chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
+_NAMES = (
+    "chromium-headless-shell",
+    "chrome-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "chrome",
+)
 _DEBIAN_SHELL = Path("/usr/lib/chromium/chromium-headless-shell")
 """Debian's wrapper on PATH does not exec; a kill would hit the wrapper only."""
 _NOWHERE = "http://127.0.0.1:9"
@@ -52,11 +60,16 @@ _FLAGS = (
 
 
 def find_browser(settings: Settings) -> Path:
-    """The Chromium to use: CAMPAIGN_BROWSER_PATH, else Playwright's own, else one on this machine; ConfigError names the fix."""
+    """The Chromium to use: CAMPAIGN_BROWSER_PATH, else Playwright's own, else one on this machine.
+
+    ConfigError names the fix.
+    """
     if settings.browser_path:
         path = Path(settings.browser_path).expanduser()
         if not os.access(path, os.X_OK) or path.is_dir():
-            raise ConfigError(f"CAMPAIGN_BROWSER_PATH is {settings.browser_path}, which is not a program that can be run.")
+            raise ConfigError(
+                f"CAMPAIGN_BROWSER_PATH is {settings.browser_path}, which is not a program that can be run."
+            )
         return path
     for path in (*_playwright_browsers(), _DEBIAN_SHELL):
         if os.access(path, os.X_OK):
@@ -93,8 +106,8 @@ class Browser:
     async def tab(self, *, allow_post: bool = False, images: bool = True) -> AsyncIterator[Tab]:
         """A tab in a context of its own: no cookies, no cache, no connection shared with any other.
 
-        Without `allow_post` every request that is not GET or HEAD is aborted (rule R15). `images=False` spares loading pictures,
-        for pages of which no screenshot is wanted. SiteError (transient) where the browser does not start.
+        Without `allow_post` every request that is not GET or HEAD is aborted (rule R15). `images=False` spares loading
+        pictures, for pages of which no screenshot is wanted. SiteError (transient) where the browser does not start.
         """
         self._network.ready()
         async with Egress(self._network) as egress:
@@ -131,7 +144,9 @@ class Browser:
                 self._kill()
                 self._chromium = None
                 if last:
-                    raise SiteError(Reason.ERROR, f"The browser gives no tab: {error}.", transient=True) from error
+                    raise SiteError(
+                        Reason.ERROR, f"The browser gives no tab: {error}.", transient=True
+                    ) from error
         raise AssertionError("unreachable")
 
     def _context_options(self, chromium: Chromium, egress: Egress) -> dict[str, Any]:
@@ -161,7 +176,8 @@ class Browser:
             try:
                 async with asyncio.timeout(LAUNCH_TIMEOUT):
                     if self._playwright is None:
-                        self._playwright = await async_playwright().start()
+                        with own_session(self._network.settings.home):
+                            self._playwright = await async_playwright().start()
                     return await self._launch_with(self._playwright)
             except (PlaywrightError, TimeoutError, OSError) as error:
                 self._kill()
@@ -169,7 +185,9 @@ class Browser:
                 if stale is not None:
                     await _settled(stale.stop(), CLOSE_TIMEOUT)
                 if last:
-                    raise SiteError(Reason.ERROR, f"The browser does not start: {error}.", transient=True) from error
+                    raise SiteError(
+                        Reason.ERROR, f"The browser does not start: {error}.", transient=True
+                    ) from error
         raise AssertionError("unreachable")
 
     async def _launch_with(self, playwright: Playwright) -> Chromium:

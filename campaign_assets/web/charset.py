@@ -1,4 +1,4 @@
-"""From a body's bytes to text, by the order browsers use: byte order mark, header, `meta`, then what the bytes look like."""
+"""From bytes to text, in the order browsers go: byte order mark, header, `meta`, then what the bytes look like."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def _named(body: bytes, content_type: str) -> str | None:
     header = _HEADER.search(content_type)
     labels = [header.group(1)] if header else []
     start = body[:4096]
-    labels += [match.group(1).decode("ascii") for pattern in (_META, _XML) if (match := pattern.search(start))]
+    labels += [
+        match.group(1).decode("ascii") for pattern in (_META, _XML) if (match := pattern.search(start))
+    ]
     for label in labels:
         encoding = _encoding(label)
         if encoding:

@@ -1,8 +1,8 @@
-"""The browser's only way out: a forward proxy on loopback, one for each tab, whose connections all come from the Network.
+"""The browser's only way out: a forward proxy on loopback, one for each tab, over connections of the Network's.
 
 It speaks CONNECT and plain http. Plain requests never share a connection, so that no browser can repeat one on a
-connection that died; `refresh()` does the same for tunnels, just before a filing leaves. Its counters are the best witness of whether
-anything has left. It stores nothing and never looks into TLS.
+connection that died; `refresh()` does the same for tunnels, just before a filing leaves. Its counters are the best
+witness of whether anything has left. It stores nothing and never looks into TLS.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class Egress:
 
     @property
     def server(self) -> str:
-        assert self._server is not None
+        if self._server is None:
+            raise RuntimeError("An Egress has an address only while it is open.")
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     def cut(self) -> None:
@@ -80,24 +81,26 @@ class Egress:
     async def refresh(self) -> None:
         """Close the tunnels, so that the next request opens a connection of its own.
 
-        A browser silently repeats a request, even a POST, when a kept-alive connection dies under it; on a fresh one it does not.
+        A browser silently repeats a request, even a POST, when a kept-alive connection dies under it; it does not on a
+        fresh one.
         """
         for writer in list(self._tunnels):
             writer.close()
-        await asyncio.sleep(0.01)  # the loop closes the sockets in its next rounds; the browser sees it before it picks one
+        # The loop closes the sockets in its next rounds; the browser sees it before it picks one.
+        await asyncio.sleep(0.01)
 
     def problem(self, url: str) -> SiteError | None:
         """Why the last connection to the host of `url` could not be made, where it could not."""
         return self._problems.get((urlsplit(url).hostname or "").rstrip("."))
 
     def is_ours(self, mark: str | None) -> bool:
-        """Whether an answer with this `campaign-egress` header was made up here, for a connection that could not be made."""
+        """Whether an answer with this `campaign-egress` header was made up here, for want of a connection."""
         return mark == self._token
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
+        if task is not None:
+            self._tasks.add(task)
         try:
             await self._exchange(reader, writer)
         except (OSError, EOFError, asyncio.LimitOverrunError, ValueError):
@@ -105,7 +108,8 @@ class Egress:
         except asyncio.CancelledError:
             pass  # cut() is the only one who cancels these tasks; asyncio would log the cancellation as an error
         finally:
-            self._tasks.discard(task)
+            if task is not None:
+                self._tasks.discard(task)
             writer.close()
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

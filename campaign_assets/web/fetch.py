@@ -1,6 +1,6 @@
-"""The polite fetcher: GET only, robots first, one host never faster than its rate, every redirect judged, every size bounded.
+"""The polite fetcher: GET only, robots first, no host faster than its rate, redirects judged, sizes bounded.
 
-It renders nothing and sends no cookies beyond one chain of redirects. What goes wrong is a SiteError with a reason code.
+It renders nothing and sends no cookies beyond one chain of redirects. What goes wrong is a SiteError with a reason.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ class Document:
 class Fetcher:
     """Fetches documents for one run. Close it at the end.
 
-    `reserve` keeps the per-host rate across workers; without it the rate is kept in this process. `interval` is the seconds
-    between two requests to one host, `patience` the seconds one request may take, `per_host` how many may be in flight.
+    `reserve` keeps the per-host rate across workers; without it the rate is kept in this process. `interval` is the
+    seconds between two requests to one host, `patience` the seconds one request may take, `per_host` how many may be in
+    flight.
     """
 
     def __init__(
@@ -76,11 +77,13 @@ class Fetcher:
         self._session: aiohttp.ClientSession | None = None
         self._robots = Robots(self._load_robots)
 
-    async def get(self, url: str, *, robots: bool = True, limit: int = 3_000_000, html_only: bool = True) -> Document:
+    async def get(
+        self, url: str, *, robots: bool = True, limit: int = 3_000_000, html_only: bool = True
+    ) -> Document:
         """The document at `url` after at most ten redirects; `limit` bounds its decoded bytes.
 
-        SiteError reasons: dns_failure, tls_failure, connection_failed, address_refused, server_error, not_found, blocked,
-        rate_limited (with retry_after), redirect_loop, too_large, not_html, robots_forbidden, deadline.
+        SiteError reasons: dns_failure, tls_failure, connection_failed, address_refused, server_error, not_found,
+        blocked, rate_limited (with retry_after), redirect_loop, too_large, not_html, robots_forbidden, deadline.
         """
         return await self._follow(url, robots, _Bounds(limit, html_only))
 
@@ -91,7 +94,9 @@ class Fetcher:
         seen: set[tuple[str, str]] = set()
         while True:
             if robots and not await self._robots.allows(url):
-                raise SiteError(Reason.ROBOTS_FORBIDDEN, f"The robots.txt of {urlsplit(url).hostname} forbids {url}.")
+                raise SiteError(
+                    Reason.ROBOTS_FORBIDDEN, f"The robots.txt of {urlsplit(url).hostname} forbids {url}."
+                )
             cookies = jar.filter_cookies(URL(url))
             mark = (url, cookies.output())
             if mark in seen or len(passed) > REDIRECTS:
@@ -125,12 +130,16 @@ class Fetcher:
         interval: float,
         passed: tuple[str, ...],
     ) -> Document | _Redirect:
-        async with self._turn(urlsplit(url).hostname or "", interval), _reasons(url):
-            async with asyncio.timeout(self._patience), self._request(url, cookies) as response:
-                target = response.headers.get("Location")
-                if response.status in (301, 302, 303, 307, 308) and target:
-                    return _Redirect(urljoin(url, target.strip()), {k: v for k, v in response.cookies.items()})
-                return await _read(url, response, bounds, passed)
+        async with (
+            self._turn(urlsplit(url).hostname or "", interval),
+            _reasons(url),
+            asyncio.timeout(self._patience),
+            self._request(url, cookies) as response,
+        ):
+            target = response.headers.get("Location")
+            if response.status in (301, 302, 303, 307, 308) and target:
+                return _Redirect(urljoin(url, target.strip()), dict(response.cookies.items()))
+            return await _read(url, response, bounds, passed)
 
     @asynccontextmanager
     async def _turn(self, host: str, interval: float) -> AsyncIterator[None]:
@@ -210,19 +219,29 @@ async def _reasons(url: str) -> AsyncIterator[None]:
     host = urlsplit(url).hostname
     try:
         yield
-    except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError, aiohttp.ServerFingerprintMismatch) as error:
+    except (
+        aiohttp.ClientConnectorCertificateError,
+        aiohttp.ClientSSLError,
+        aiohttp.ServerFingerprintMismatch,
+    ) as error:
         raise SiteError(Reason.TLS_FAILURE, f"{host} has no valid certificate: {error}.") from error
     except TimeoutError as error:
         raise SiteError(Reason.DEADLINE, f"{url} did not answer in time.", transient=True) from error
     except aiohttp.InvalidURL as error:
         raise refusal(f"{url!r} is not a web address.") from error
     except (aiohttp.ClientPayloadError, zlib.error) as error:
-        raise SiteError(Reason.CONNECTION_FAILED, f"The answer of {url} broke off: {error}.", transient=True) from error
+        raise SiteError(
+            Reason.CONNECTION_FAILED, f"The answer of {url} broke off: {error}.", transient=True
+        ) from error
     except (aiohttp.ClientError, OSError, ValueError) as error:
-        raise SiteError(Reason.CONNECTION_FAILED, f"No answer from {host}: {error}.", transient=True) from error
+        raise SiteError(
+            Reason.CONNECTION_FAILED, f"No answer from {host}: {error}.", transient=True
+        ) from error
 
 
-async def _read(url: str, response: aiohttp.ClientResponse, bounds: _Bounds, passed: tuple[str, ...]) -> Document:
+async def _read(
+    url: str, response: aiohttp.ClientResponse, bounds: _Bounds, passed: tuple[str, ...]
+) -> Document:
     content_type = response.headers.get("Content-Type", "")
     kind = content_type.partition(";")[0].strip().lower()
     refused = response.status >= 400

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (a pattern reads better on one line)
 """What forms say in words: limits, "required", log in, pay, closed, refuse. Patterns as data, in the languages directories use."""
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ MAXIMUM = tuple(
 )
 """Each names one number: the most characters that a control takes."""
 
-MAXIMUM_WORDS = re.compile(rf"{_MAX}\s*(?:of)?\s*{_NUM}\s*words?\b|{_NUM}\s*words?\s*(?:or (?:less|fewer)|max(?:imum)?|limit)", re.IGNORECASE)
+MAXIMUM_WORDS = re.compile(
+    rf"{_MAX}\s*(?:of)?\s*{_NUM}\s*words?\b|{_NUM}\s*words?\s*(?:or (?:less|fewer)|max(?:imum)?|limit)",
+    re.IGNORECASE,
+)
 CHARACTERS_PER_WORD = 4
 """A cautious count: a text of so many characters a word has no more words than allowed."""
 
@@ -42,7 +46,10 @@ MINIMUM = re.compile(
 )
 
 STAR = re.compile(r"(?:^|(?<!\d)[\s\w)\]:?])[*＊✱](?=\s|$|[:：(])|^\s*[*＊✱]|※")
-STAR_NOTE = re.compile(r"fields?\s+(?:marked|with)|denotes|indicates|(?:required|mandatory) fields?|mit \*|marqu[ée]s|marcados|obbligatori\b", re.IGNORECASE)
+STAR_NOTE = re.compile(
+    r"fields?\s+(?:marked|with)|denotes|indicates|(?:required|mandatory) fields?|mit \*|marqu[ée]s|marcados|obbligatori\b",
+    re.IGNORECASE,
+)
 REQUIRED = re.compile(
     r"\((?:required|mandatory|obligatoire|obligatorio|obrigat[oó]rio|obbligatorio|erforderlich|verplicht|wymagane|zorunlu)\)"
     r"|\b(?:required|mandatory|pflichtfeld|obligatoire|obligatorio|obrigat[oó]rio|obbligatorio|verplicht|wymagane|zorunlu)\b|必須|必填|обязательно",
@@ -53,7 +60,10 @@ OPTIONAL = re.compile(
     r"|任意|选填|необязательно",
     re.IGNORECASE,
 )
-REQUIRED_CLASS = re.compile(r"(?:^|[\s_-])(?:required|mandatory|is-required|field-required|validate-required)(?:$|[\s_-])|validate\[[^\]]*required", re.IGNORECASE)
+REQUIRED_CLASS = re.compile(
+    r"(?:^|[\s_-])(?:required|mandatory|is-required|field-required|validate-required)(?:$|[\s_-])|validate\[[^\]]*required",
+    re.IGNORECASE,
+)
 
 ARITHMETIC = re.compile(
     r"(?<![\w$€£.,])\d{1,3}\s*(?:[+\-−–x×*÷]|plus|minus|times|und|mal)\s*\d{1,3}\s*(?:=|\?|$)|what (?:is|does) \d+ ?(?:[+x*-]|plus|minus|times)",
@@ -77,7 +87,10 @@ CLOSED = re.compile(
     r"|(?:closed|paused) (?:for|to) (?:new )?(?:submissions|listings|entries)|submissions? (?:re-?open|will open)|keine neuen eintr[aä]ge|受付を終了",
     re.IGNORECASE,
 )
-PAY_BUTTON = re.compile(r"\b(?:pay|checkout|purchase|buy now|proceed to payment|kaufen|jetzt zahlen|payer|pagar)\b|[$€£]\s?\d", re.IGNORECASE)
+PAY_BUTTON = re.compile(
+    r"\b(?:pay|checkout|purchase|buy now|proceed to payment|kaufen|jetzt zahlen|payer|pagar)\b|[$€£]\s?\d",
+    re.IGNORECASE,
+)
 
 REFUSE_COOKIES = (
     r"^(?:(?:reject|decline|refuse|deny|disagree|disallow)(?: (?:all|optional|non-essential|additional|cookies|everything|and close))*(?: cookies)?"

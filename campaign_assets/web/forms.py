@@ -1,4 +1,4 @@
-"""From what the page's script has read to the form model: labels, required, limits, obstacles. Pure; the browser has been and gone.
+"""From what the page's script has read to the form model: labels, required, limits, obstacles. Pure, no browser.
 
 What a control *means* is the mapper's business; here is only what stands in the document.
 """
@@ -16,13 +16,30 @@ STORED_TEXT = 6000
 _TEXTUAL = frozenset({"text", "textarea", "search", "url", "email", "tel"})
 _NO_ENTRY = frozenset({"hidden", "submit", "button", "image", "reset"})
 _SPEAKING = frozenset(
-    {"for", "wrap", "labelledby", "aria-label", "cell", "before", "placeholder", "title", "group", "legend", "after", "describedby"}
+    {
+        "for",
+        "wrap",
+        "labelledby",
+        "aria-label",
+        "cell",
+        "before",
+        "placeholder",
+        "title",
+        "group",
+        "legend",
+        "after",
+        "describedby",
+    }
 )
-_STAR_PLACES = frozenset({"for", "wrap", "labelledby", "aria-label", "cell", "before", "placeholder", "group", "legend"})
+_STAR_PLACES = frozenset(
+    {"for", "wrap", "labelledby", "aria-label", "cell", "before", "placeholder", "group", "legend"}
+)
 _LABEL_ORDER = (
-    "text for wrap labelledby aria-label cell before placeholder title after group legend name heading id".split()
+    "text for wrap labelledby aria-label cell before placeholder title after group legend name heading id"
+).split()
+_BOX_ORDER = (
+    "text for wrap labelledby aria-label after cell before title group legend name heading id".split()
 )
-_BOX_ORDER = "text for wrap labelledby aria-label after cell before title group legend name heading id".split()
 
 
 def read_document(raw: Mapping[str, Any]) -> FormDocument:
@@ -58,7 +75,9 @@ def limit_in_words(hints: Iterable[tuple[str, str]]) -> int | None:
     limits: list[int] = []
     for place, text in hints:
         if place in _SPEAKING:
-            limits += [words.number(match.group(1)) for pattern in words.MAXIMUM for match in pattern.finditer(text)]
+            limits += [
+                words.number(match.group(1)) for pattern in words.MAXIMUM for match in pattern.finditer(text)
+            ]
             for match in words.MAXIMUM_WORDS.finditer(text):
                 limits.append(words.number(match.group(1) or match.group(2)) * words.CHARACTERS_PER_WORD)
     return min((limit for limit in limits if limit > 4), default=None)
@@ -162,7 +181,9 @@ def _form_obstacles(
             yield Reason.CAPTCHA, f"arithmetic question: {control.label}"
         elif control.visible and control.type == "text" and words.CAPTCHA_QUESTION.search(spoken):
             yield Reason.CAPTCHA, f"captcha question: {control.label}"
-    submits = [c for c in own if c.visible and (c.type == "submit" or (c.tag == "button" and c.type != "reset"))]
+    submits = [
+        c for c in own if c.visible and (c.type == "submit" or (c.tag == "button" and c.type != "reset"))
+    ]
     if submits and all(words.PAY_BUTTON.search(c.label) for c in submits):
         yield Reason.PAYMENT_REQUIRED, f"button: {submits[0].label}"
 
@@ -191,7 +212,11 @@ def _takes_an_entry(form: Form, controls: tuple[Control, ...]) -> bool:
 
 
 def _loose_entries(controls: tuple[Control, ...]) -> int:
-    return sum(1 for c in controls if c.form is None and c.visible and c.type in _TEXTUAL and not re.search("search", c.type + c.name))
+    return sum(
+        1
+        for c in controls
+        if c.form is None and c.visible and c.type in _TEXTUAL and not re.search("search", c.type + c.name)
+    )
 
 
 def _has_login(controls: tuple[Control, ...]) -> bool:

@@ -1,4 +1,7 @@
-"""What is done to controls: filled, chosen, ticked, uploaded, read back; and overlays refused. Never a control that a person cannot see."""
+"""What is done to controls: filled, chosen, ticked, uploaded, read back; and overlays refused.
+
+Never a control that a person cannot see, never a file or a value that the entry does not name.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ OVERLAY_FADES = 1.5
 
 
 async def apply(page: Page, entry: Entry) -> None:
-    """Do one entry. SiteError form_changed where the control is missing, of another kind, concealed or without that option."""
+    """Do one entry. SiteError form_changed where the control is missing, concealed, another or lacks the option."""
     if entry.action in (Action.LEAVE, Action.HUMAN, Action.CLICK):
         return
     seen = await page.evaluate(SIGHT, entry.index)
@@ -77,7 +80,12 @@ async def _gone(page: Page, button: dict[str, Any], tried: list[str]) -> None:
 
 
 def _overlay_words(tried: list[str]) -> dict[str, Any]:
-    return {"refuse": words.REFUSE_COOKIES, "close": words.CLOSE, "cookie": words.COOKIE_WORDS, "tried": tried}
+    return {
+        "refuse": words.REFUSE_COOKIES,
+        "close": words.CLOSE,
+        "cookie": words.COOKIE_WORDS,
+        "tried": tried,
+    }
 
 
 def _judge(seen: dict[str, Any], entry: Entry) -> None:
@@ -111,8 +119,10 @@ async def _fill(element: ElementHandle, value: str) -> None:
 
 async def _upload(element: ElementHandle, entry: Entry) -> None:
     path = Path(entry.value)
-    if not path.is_file():
-        raise SiteError(Reason.REFUSED_VALUE, f"The file {entry.value} for {entry.name or entry.index} does not exist.")
+    if not path.is_file():  # noqa: ASYNC240 (one look at a local file)
+        raise SiteError(
+            Reason.REFUSED_VALUE, f"The file {entry.value} for {entry.name or entry.index} does not exist."
+        )
     await element.set_input_files(path, timeout=ACTION_TIMEOUT)
 
 
@@ -165,10 +175,18 @@ def _difference(entry: Entry, value: dict[str, Any] | None) -> str | None:
         expected = Path(entry.value).name
         return None if expected in value["files"] else f"{name} does not hold the file {expected}."
     if entry.action is Action.CHOOSE:
-        picks = [value["picked"]] if value["type"] == "radio" else [text for pick in value["picks"] for text in pick]
+        picks = (
+            [value["picked"]]
+            if value["type"] == "radio"
+            else [text for pick in value["picks"] for text in pick]
+        )
         return None if entry.value in picks else f"{name} has {picks} chosen instead of {entry.value!r}."
     held = _folded(value["value"])
-    return None if held == _folded(entry.value) else f"{name} holds {held[:80]!r} instead of {entry.value[:80]!r}."
+    return (
+        None
+        if held == _folded(entry.value)
+        else f"{name} holds {held[:80]!r} instead of {entry.value[:80]!r}."
+    )
 
 
 def _folded(text: str) -> str:

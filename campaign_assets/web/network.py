@@ -1,4 +1,4 @@
-"""The one place that opens connections: SSRF guard and CAMPAIGN_RESOLVE, for the fetcher and the browser's egress alike.
+"""The one place that opens connections: SSRF guard and CAMPAIGN_RESOLVE, for fetcher and browser alike.
 
 Host names are judged before DNS, addresses after it, and the address that was judged is the one that is connected to,
 so that rebinding has no moment to happen in. With `Settings.resolve` no name is ever looked up: every connection goes
@@ -74,19 +74,18 @@ class Network:
         if kind is None:
             raise refusal(f"Port {port} of {host} is none that a website uses.")
         if self.resolve is not None:
-            return [Endpoint(self.resolve.address, self._resolved_port(kind))]
+            resolved = self.resolve.https_port if kind == "https" else self.resolve.http_port
+            return [Endpoint(self.resolve.address, resolved)]
         return [Endpoint(address, port) for address in await self._addresses(name, port)]
-
-    def _resolved_port(self, kind: str) -> int:
-        assert self.resolve is not None
-        return self.resolve.https_port if kind == "https" else self.resolve.http_port
 
     async def _addresses(self, name: str, port: int) -> list[str]:
         try:
             addresses = await self._lookup(name, port)
         except OSError as error:
             transient = getattr(error, "errno", None) == socket.EAI_AGAIN
-            raise SiteError(Reason.DNS_FAILURE, f"The name {name} does not resolve.", transient=transient) from error
+            raise SiteError(
+                Reason.DNS_FAILURE, f"The name {name} does not resolve.", transient=transient
+            ) from error
         if not addresses:
             raise SiteError(Reason.DNS_FAILURE, f"The name {name} has no address.")
         for address in addresses:
@@ -97,7 +96,10 @@ class Network:
     def permits(self, address: str, port: int) -> bool:
         """The last check, on the socket's own address just before it connects."""
         if self.resolve is not None:
-            return address == self.resolve.address and port in (self.resolve.http_port, self.resolve.https_port)
+            return address == self.resolve.address and port in (
+                self.resolve.http_port,
+                self.resolve.https_port,
+            )
         return port in PORTS and is_public(address)
 
     async def open(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -106,7 +108,9 @@ class Network:
         for endpoint in await self.endpoints(host, port):
             try:
                 async with asyncio.timeout(CONNECT_TIMEOUT):
-                    return await asyncio.open_connection(endpoint.address, endpoint.port, family=endpoint.family)
+                    return await asyncio.open_connection(
+                        endpoint.address, endpoint.port, family=endpoint.family
+                    )
             except (OSError, TimeoutError) as error:
                 problem = error
         raise SiteError(
@@ -118,7 +122,7 @@ class Network:
         return aiohttp.TCPConnector(
             resolver=_Resolver(self),
             socket_factory=self._guarded_socket,
-            ssl=True if self.verify else False,
+            ssl=self.verify,
             limit=100,
             limit_per_host=4,
             ttl_dns_cache=60,

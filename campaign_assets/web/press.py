@@ -1,8 +1,9 @@
 """The one click of a filing, and the honest account of what came of it.
 
-Told apart: *no* (certain: nothing left this machine), *yes* (the site answered) and *perhaps* (something left, no answer is known).
-Never Enter, never twice. A browser silently repeats a request, a POST too, when a kept-alive connection dies under it; so whatever
-is not GET leaves over a fresh connection here. *No* is said only after the tab's way out was cut: nothing can leave later.
+Told apart: *no* (certain: nothing left this machine), *yes* (the site answered) and *perhaps* (something left, no
+answer is known). Never Enter, never twice. A browser silently repeats a request, a POST too, when a kept-alive
+connection dies under it; so whatever is not GET leaves over a fresh connection here. *No* is said only after the tab's
+way out was cut: nothing can leave later.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ from campaign_assets.web.traffic import Exchange
 if TYPE_CHECKING:
     from campaign_assets.web.tab import Tab
 
-MONEY = re.compile(r"[$€£¥]|\b(?:usd|eur|pay|payment|price|fee|charge|purchase|buy|kosten|zahlen|payer|pagar)\b", re.IGNORECASE)
+MONEY = re.compile(
+    r"[$€£¥]|\b(?:usd|eur|pay|payment|price|fee|charge|purchase|buy|kosten|zahlen|payer|pagar)\b",
+    re.IGNORECASE,
+)
 
 CLICK_TIMEOUT = 10.0
 READ_TIMEOUT = 10.0
@@ -88,11 +92,11 @@ async def ready(tab: Tab, index: int) -> None:
         raise NotSent(Reason.NOT_SENT, f"The button was not pressed: {point['problem']}.")
 
 
-async def press(tab: Tab, index: int, timeout: float) -> Pressed:
+async def press(tab: Tab, index: int, seconds: float) -> Pressed:
     """Click once and watch. NotSent where no click happened; whatever happens afterwards is told in Pressed."""
     if not tab.allow_post or tab.pressed:
         raise RuntimeError("A tab is pressed at most once, and only one that may post.")
-    end = time.monotonic() + timeout
+    end = time.monotonic() + seconds
     element, before = await _prepared(tab, index)
     first, sent_before, url_before = len(tab.traffic.exchanges), tab.egress.sent, tab.page.url
     tab.dialogs.clear()
@@ -122,12 +126,14 @@ async def _prepared(tab: Tab, index: int) -> tuple[ElementHandle, str]:
     except NotSent:
         raise
     except SiteError as error:
-        raise NotSent(Reason.NOT_SENT, f"The button was not pressed: {error.sentence}", transient=error.transient) from error
+        raise NotSent(
+            Reason.NOT_SENT, f"The button was not pressed: {error.sentence}", transient=error.transient
+        ) from error
     return element, before
 
 
 def _on_fresh_connections(tab: Tab) -> Callable[[Route], Awaitable[None]]:
-    """Let a request that is not GET out only over a connection of its own, also where the page has just asked something else."""
+    """Let what is not GET out only over a connection of its own, also where the page has just asked something else."""
 
     async def pass_on(route: Route) -> None:
         with contextlib.suppress(PlaywrightError):
@@ -169,17 +175,26 @@ async def _account(
 ) -> Pressed:
     exchanges = tab.traffic.exchanges[first:]
     page = _telling_page(tab, url_before)
-    after, html = await _document(page, before, READ_TIMEOUT if not any(e.awaited for e in exchanges) else 2.0)
+    after, html = await _document(
+        page, before, READ_TIMEOUT if not any(e.awaited for e in exchanges) else 2.0
+    )
     if not any(e.telling for e in exchanges):
         # From here on nothing can leave: only then is "nothing left" certain, and stays so.
         tab.egress.cut()
+        await _caught_up(page)
         exchanges = tab.traffic.exchanges[first:]
     requests = tuple(_post(tab, e) for e in exchanges if e.telling)
-    posts = tuple(p for p, e in zip(requests, (e for e in exchanges if e.telling), strict=True) if e.method not in ("GET", "HEAD"))
+    posts = tuple(
+        p
+        for p, e in zip(requests, (e for e in exchanges if e.telling), strict=True)
+        if e.method not in ("GET", "HEAD")
+    )
     sent = _sent(tab, requests, posts, exchanges, sent_before, problem)
     documents = [e for e in exchanges if e.navigation and e.status is not None and not _made_up(tab, e)]
     navigated = bool(documents) or page.url.partition("#")[0] != url_before.partition("#")[0]
-    status = documents[-1].status if documents else next((p.status for p in reversed(posts) if p.status), None)
+    status = (
+        documents[-1].status if documents else next((p.status for p in reversed(posts) if p.status), None)
+    )
     return Pressed(
         sent, _sentence(sent, requests, status, problem), posts, requests, status, navigated, page.url,
         "\n".join(tab.dialogs), before, after, html,
@@ -209,6 +224,13 @@ async def _document(page: Page, before: str, seconds: float) -> tuple[str, str]:
     return before, ""
 
 
+async def _caught_up(page: Page) -> None:
+    """A question and its answer: every event that came before has been heard by then."""
+    with contextlib.suppress(PlaywrightError, TimeoutError):
+        async with asyncio.timeout(2):
+            await page.evaluate("() => 1")
+
+
 def _made_up(tab: Tab, exchange: Exchange) -> bool:
     return tab.egress.is_ours(exchange.made_up)
 
@@ -216,7 +238,9 @@ def _made_up(tab: Tab, exchange: Exchange) -> bool:
 def _post(tab: Tab, exchange: Exchange) -> Post:
     if _made_up(tab, exchange):
         problem = tab.egress.problem(exchange.url)
-        return Post(exchange.method, exchange.url, None, problem.sentence if problem else "no connection", "no")
+        return Post(
+            exchange.method, exchange.url, None, problem.sentence if problem else "no connection", "no"
+        )
     if exchange.status is not None:
         return Post(exchange.method, exchange.url, exchange.status, exchange.failure, "yes")
     certain = exchange.failure is not None and bool(_NOT_CONNECTED.search(exchange.failure))
@@ -224,7 +248,12 @@ def _post(tab: Tab, exchange: Exchange) -> Post:
 
 
 def _sent(
-    tab: Tab, requests: tuple[Post, ...], posts: tuple[Post, ...], exchanges: list[Exchange], sent_before: int, problem: Any
+    tab: Tab,
+    requests: tuple[Post, ...],
+    posts: tuple[Post, ...],
+    exchanges: list[Exchange],
+    sent_before: int,
+    problem: Any,
 ) -> Literal["yes", "no", "perhaps"]:
     telling = posts or requests
     if any(p.sent == "yes" for p in telling):
@@ -238,7 +267,9 @@ def _sent(
     return "no" if _alive(tab) else "perhaps"
 
 
-def _sentence(sent: str, requests: tuple[Post, ...], status: int | None, problem: BaseException | None) -> str:
+def _sentence(
+    sent: str, requests: tuple[Post, ...], status: int | None, problem: BaseException | None
+) -> str:
     if sent == "yes":
         return f"The site answered with status {status}."
     if sent == "no" and requests:

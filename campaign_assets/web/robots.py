@@ -63,7 +63,12 @@ class Robots:
         try:
             text = await self._load(f"{origin}/robots.txt")
         except SiteError as error:
-            if error.reason in (Reason.NOT_FOUND, Reason.BLOCKED, Reason.ROBOTS_FORBIDDEN, Reason.REDIRECT_LOOP):
+            if error.reason in (
+                Reason.NOT_FOUND,
+                Reason.BLOCKED,
+                Reason.ROBOTS_FORBIDDEN,
+                Reason.REDIRECT_LOOP,
+            ):
                 return _Kept(Protego.parse(""), time.monotonic() + _KEEP)
             return _Kept(error, time.monotonic() + _KEEP_FAILURE)
         return _Kept(Protego.parse(text), time.monotonic() + _KEEP)

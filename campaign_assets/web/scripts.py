@@ -1,4 +1,7 @@
-"""The JavaScript that runs in pages, put together from the files beside this one. Each constant is one function of one argument."""
+"""The JavaScript that runs in pages, put together from the files beside this one.
+
+Each constant is the text of one function of one argument.
+"""
 
 from __future__ import annotations
 

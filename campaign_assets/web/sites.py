@@ -16,13 +16,16 @@ import tldextract
 from campaign_assets.errors import InputError, SiteError
 from campaign_assets.web.addresses import judged_host
 
-_INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff\x00-\x08\x0b-\x1f\x7f]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff\x00-\x08\x0b-\x1f\x7f]"
+)
 _SCHEME = re.compile(r"(?i)^(?:(?:https?|hxxps?)(?:\s*:?\s*/{1,3}\s*|:(?!\d)))+")
 _OTHER_SCHEME = re.compile(r"(?i)^([a-z][a-z0-9+.-]{1,20}):(?!\d{1,5}(?:/|$))")
 _NEXT_ADDRESS = re.compile(r"(?i)https?:/{1,2}")
 _END = re.compile(r"[\s<>\"`{}|\\^\u3000-\u3003\u300a-\u3011\uff08\uff09]")
 _TRACKING = re.compile(
-    r"(?i)^(utm_\w+|via|ref|ref_?src|referrer|fbclid|gclid|dclid|msclkid|twclid|yclid|igshid|mc_[ce]id|_hs\w+|aff|affiliate(_?id)?)$"
+    r"(?i)^(utm_\w+|via|ref|ref_?src|referrer|fbclid|gclid|dclid|msclkid|twclid|yclid|igshid|mc_[ce]id|_hs\w+|aff"
+    r"|affiliate(_?id)?)$"
 )
 
 
@@ -47,9 +50,9 @@ def clean_url(text: str) -> str:
 
 
 def canonical_site(url: str) -> str:
-    """The site an address belongs to: lower-case ASCII host without `www.` and port, with a path only where that is the directory.
+    """The site an address belongs to: lower-case ASCII host without `www.` and port.
 
-    Hosts in other scripts are in punycode. InputError for what is no site.
+    With a path only where that is the directory; hosts in other scripts in punycode. InputError for what is no site.
     """
     parts = urlsplit(clean_url(url))
     host = _bare(parts.hostname or "")
@@ -60,7 +63,7 @@ def canonical_site(url: str) -> str:
 
 
 def registrable(host_or_url: str) -> str:
-    """The registrable domain (`shop.example.co.uk` → `example.co.uk`), by the public suffix list that came with the library.
+    """The registrable domain (`shop.example.co.uk` → `example.co.uk`), by the suffix list in the library.
 
     Private suffixes count (`me.github.io` stays whole): they are other people's sites. InputError for what has no host.
     """
@@ -159,7 +162,14 @@ def _reddit(host: str, path: list[str]) -> str:
 def _repository(host: str, path: list[str]) -> str:
     if len(path) == 1:
         return f"{host}/{path[0].lower()}"
-    if len(path) >= 2 and path[0].lower() not in ("topics", "search", "features", "orgs", "marketplace", "explore"):
+    if len(path) >= 2 and path[0].lower() not in (
+        "topics",
+        "search",
+        "features",
+        "orgs",
+        "marketplace",
+        "explore",
+    ):
         return f"{host}/{path[0].lower()}/{path[1].lower().removesuffix('.git')}"
     return "/".join([host, *(piece.lower() for piece in path[:2])])
 

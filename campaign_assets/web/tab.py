@@ -42,7 +42,10 @@ _NET_REASONS = (
     (re.compile(r"ERR_TOO_MANY_REDIRECTS"), Reason.REDIRECT_LOOP),
     (re.compile(r"ERR_TIMED_OUT|ERR_CONNECTION_TIMED_OUT"), Reason.DEADLINE),
     (re.compile(r"ERR_ABORTED|Download is starting"), Reason.NOT_HTML),
-    (re.compile(r"ERR_DISALLOWED_URL_SCHEME|ERR_UNKNOWN_URL_SCHEME|ERR_UNSAFE_PORT|ERR_BLOCKED"), Reason.ADDRESS_REFUSED),
+    (
+        re.compile(r"ERR_DISALLOWED_URL_SCHEME|ERR_UNKNOWN_URL_SCHEME|ERR_UNSAFE_PORT|ERR_BLOCKED"),
+        Reason.ADDRESS_REFUSED,
+    ),
 )
 
 
@@ -82,7 +85,7 @@ class Tab:
                 await context.route("**/*", tab._gate(_MEDIA if images else _PICTURES))
         return tab
 
-    async def open(self, url: str, *, timeout: float = OPEN_TIMEOUT) -> Visit:
+    async def open(self, url: str, *, timeout: float = OPEN_TIMEOUT) -> Visit:  # noqa: ASYNC109 (it bounds parts, too)
         """Load `url` and wait, bounded, until its scripts have come to rest. SiteError reasons as the fetcher's."""
         url = checked(url)
         async with bounded(f"open {url}", timeout + 5):
@@ -106,7 +109,12 @@ class Tab:
             size = await self.page.evaluate(
                 "() => [document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
             )
-            options: dict[str, Any] = {"type": "jpeg", "quality": 60, "animations": "disabled", "caret": "hide"}
+            options: dict[str, Any] = {
+                "type": "jpeg",
+                "quality": 60,
+                "animations": "disabled",
+                "caret": "hide",
+            }
             if full and size[1] > 8000:
                 options["clip"] = {"x": 0, "y": 0, "width": min(max(size[0], 1280), 3000), "height": 8000}
             return await self.page.screenshot(full_page=full, timeout=CALL_TIMEOUT * 1000, **options)
@@ -141,8 +149,11 @@ class Tab:
         """Check that control `index` could be pressed now: seen, enabled, not covered. NotSent otherwise."""
         await press.ready(self, index)
 
-    async def press(self, index: int, *, timeout: float = 60.0) -> press.Pressed:
-        """Click control `index` once and tell what came of it, in at most about `timeout` seconds. NotSent where no click happened."""
+    async def press(self, index: int, *, timeout: float = 60.0) -> press.Pressed:  # noqa: ASYNC109 (it never raises it)
+        """Click control `index` once and tell what came of it, in at most about `timeout` seconds.
+
+        NotSent where no click happened.
+        """
         return await press.press(self, index, timeout)
 
     async def evaluate(self, script: str, argument: object, doing: str, seconds: float = CALL_TIMEOUT) -> Any:
@@ -170,7 +181,7 @@ class Tab:
                 await self.traffic.rest(0.15, SETTLE_TIMEOUT)
 
     async def _judge(self, url: str, response: Response | None) -> int:
-        """The final document's status; the error it amounts to is raised. A script may have led on from the first document."""
+        """The final document's status (a script may have led on from the first); the error it amounts to is raised."""
         landed = self.traffic.landing(self.page.url)
         if self.page.url.startswith("chrome-error:") or (landed and self.egress.is_ours(landed.made_up)):
             raise self._egress_error(self.traffic.last_navigation or url)
@@ -191,7 +202,11 @@ class Tab:
             return self._egress_error(self.traffic.last_navigation or url)
         for pattern, reason in _NET_REASONS:
             if pattern.search(text):
-                return SiteError(reason, f"{url} could not be opened: {first_line(text)}.", transient=reason is Reason.DEADLINE)
+                return SiteError(
+                    reason,
+                    f"{url} could not be opened: {first_line(text)}.",
+                    transient=reason is Reason.DEADLINE,
+                )
         if "ERR_" in text:
             return SiteError(
                 Reason.CONNECTION_FAILED, f"{url} could not be opened: {first_line(text)}.", transient=True
@@ -209,7 +224,9 @@ class Tab:
             with contextlib.suppress(PlaywrightError):
                 if not self.allow_post and request.method not in _SAFE_METHODS:
                     self.refused.append(f"{request.method} {request.url}")
-                    await route.abort("blockedbyclient")
+                    await route.abort(
+                        "aborted"
+                    )  # any other code would put an error page in the document's place
                 elif request.resource_type in kinds:
                     await route.abort("blockedbyclient")
                 else:
@@ -218,7 +235,7 @@ class Tab:
         return gate
 
     async def _on_dialog(self, dialog: Dialog) -> None:
-        """Alerts are closed; a question is answered yes only while an armed filing is being pressed, and never one about money."""
+        """Alerts are closed; a question is answered yes only while a filing is pressed, and never one about money."""
         self.dialogs.append(dialog.message)
         self.traffic.stir()
         agree = dialog.type in ("alert", "beforeunload") or (

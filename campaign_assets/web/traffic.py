@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from playwright.async_api import BrowserContext, Request, Response
 from playwright.async_api import Error as PlaywrightError
 
-_KEEP = 5000
+_KEEP = 2000
+"""From here on only what is telling is noted; a page may ask for pictures without end."""
 _BUSY = frozenset({"document", "xhr", "fetch", "script", "stylesheet", "ping"})
 _TELLING = frozenset({"document", "xhr", "fetch", "ping", "websocket", "eventsource", "other"})
 
@@ -31,7 +32,7 @@ class Exchange:
 
     @property
     def telling(self) -> bool:
-        """Whether it may have carried what a form says: any request that is not GET, and every GET by a script or a navigation."""
+        """Whether it may have carried what a form says: what is not GET, and every GET by a script or a navigation."""
         return self.navigation or self.method not in ("GET", "HEAD") or self.kind in _TELLING
 
     @property
@@ -61,14 +62,16 @@ class Traffic:
     def landing(self, url: str) -> Exchange | None:
         """The navigation that has brought the document at `url`, where one has."""
         bare = url.partition("#")[0]
-        return next((e for e in reversed(self.exchanges) if e.navigation and e.url.partition("#")[0] == bare), None)
+        return next(
+            (e for e in reversed(self.exchanges) if e.navigation and e.url.partition("#")[0] == bare), None
+        )
 
     def busy(self) -> bool:
         """Whether a request that may change the page is under way."""
         return any(exchange.kind in _BUSY for exchange in self._open.values())
 
     async def rest(self, quiet: float, seconds: float) -> bool:
-        """Wait until nothing has happened for `quiet` seconds and nothing is under way; False when `seconds` were not enough."""
+        """Wait until nothing is under way and nothing has happened for `quiet` seconds; False after `seconds`."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             if not await self.stirred(left if self.busy() else min(quiet, left)) and not self.busy():
@@ -90,7 +93,7 @@ class Traffic:
         if exchange.navigation:
             self.last_navigation = request.url
         self._open[request] = exchange
-        if len(self.exchanges) < _KEEP:
+        if len(self.exchanges) < _KEEP or exchange.telling:
             self.exchanges.append(exchange)
         self.stir()
 
