@@ -15,6 +15,7 @@ from campaign_assets.errors import Refused
 from campaign_assets.ledger.binding import Tx, require_tenant
 from campaign_assets.ledger.campaigns import Campaign
 from campaign_assets.ledger.deciding import (
+    SETTLES,
     OperatorAnswer,
     choices,
     decide,
@@ -28,6 +29,7 @@ from campaign_assets.ledger.transitions import MOVES, columns
 from campaign_assets.states import Event, State
 
 __all__ = [
+    "SETTLES",
     "OperatorAnswer",
     "archive",
     "choices",
