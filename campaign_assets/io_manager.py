@@ -11,12 +11,21 @@ attention or was refused.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 from uuid import UUID
 
-from dagster import DagsterRunStatus, Failure, InitResourceContext, InputContext, IOManager, OutputContext, io_manager
+from dagster import (
+    DagsterRunStatus,
+    Failure,
+    InitResourceContext,
+    InputContext,
+    IOManager,
+    OutputContext,
+    io_manager,
+)
 
 from campaign_assets.desk import LedgerDesk
 from campaign_assets.errors import ConfigError, Refused
@@ -83,16 +92,17 @@ class PagedIOManager(IOManager):
             except (ConfigError, Refused) as error:
                 raise Failure(error.sentence, allow_retries=False) from error
 
-
     def close(self) -> None:
         """Give the ledger's connections back, where any were opened."""
         if "ledger" in self.__dict__:
             self.ledger.dispose()
 
 
-@io_manager(description="Pages of due publishers in; each unit claimed, worked on and committed to the ledger.")
-def paged_io_manager(_context: InitResourceContext) -> Iterator[PagedIOManager]:
-    """One a run."""
+@io_manager(
+    description="Pages of due publishers in; each unit claimed, worked on and committed to the ledger."
+)
+def paged_io_manager(_context: InitResourceContext) -> Any:
+    """One a run; a generator, so that its connections are given back when the run ends."""
     manager = PagedIOManager()
     try:
         yield manager

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -61,7 +62,11 @@ def _make_template(owner_url: str) -> None:
     with psycopg.connect(owner_url, autocommit=True) as connection:
         connection.execute(sql.SQL("drop database if exists {}").format(sql.Identifier(TEMPLATE)))
         connection.execute(sql.SQL("create database {}").format(sql.Identifier(TEMPLATE)))
-    upgrade(database_of(owner_url, TEMPLATE))
+    template = database_of(owner_url, TEMPLATE)
+    upgrade(template)
+    app = psycopg.conninfo.conninfo_to_dict(application_url(template))["user"]
+    with psycopg.connect(owner_url, autocommit=True) as connection:  # a power failure is the one thing no test is about
+        connection.execute(sql.SQL("alter role {} set synchronous_commit = off").format(sql.Identifier(str(app))))
 
 
 def database_of(owner_url: str, name: str) -> str:
@@ -77,7 +82,18 @@ def clone(server_url: str) -> Iterator[str]:
         create = sql.SQL("create database {} template {}").format(sql.Identifier(name), sql.Identifier(TEMPLATE))
         connection.execute(create)
         yield database_of(server_url, name)
-        connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
+        _drop(connection, name)
+
+
+def _drop(connection: psycopg.Connection, name: str) -> None:
+    """The owner may not end the application role's sessions: those that were just closed get a moment to be gone."""
+    for _ in range(100):
+        try:
+            connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
+            return
+        except psycopg.errors.InsufficientPrivilege:
+            time.sleep(0.1)
+    pytest.fail(f"somebody still uses {name}: a test left a connection open")
 
 
 @pytest.fixture

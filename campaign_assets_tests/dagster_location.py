@@ -19,7 +19,7 @@ from typing import Any
 from dagster import Definitions, in_process_executor
 
 from campaign_assets.graph import IO_MANAGER, stage_asset
-from campaign_assets.io_manager import Mapped, paged_io_manager, Pages
+from campaign_assets.io_manager import Mapped, Pages, paged_io_manager
 from campaign_assets.jobs import OPERATOR_JOBS, STAGE_JOBS
 from campaign_assets.model import (
     Action,
@@ -114,7 +114,7 @@ async def _misbehave(word: str, unit: Unit, tools: Any, home: Path) -> Outcome |
     if word == "armed":
         await tools.arm()
         (home / "begun" / f"armed-{unit.key.site}").touch()
-        while not (home / "answer").exists():
+        while not (home / "answer").exists():  # noqa: ASYNC110 - the answer comes from another process
             await asyncio.sleep(0.05)
         return Outcome.fact(Verdict.PENDING, "A moderator will look.", result(unit))  # type: ignore[arg-type]
     if word == "slow":

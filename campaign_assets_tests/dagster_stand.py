@@ -20,6 +20,7 @@ from dagster import (
     DagsterEventType,
     DagsterInstance,
     DagsterRun,
+    DagsterRunStatus,
     EventRecordsFilter,
     RunRequest,
     SensorResult,
@@ -123,6 +124,29 @@ class Stand:
                     break
         self.act(scheduling.expire_run, "lost")
 
+    def claim(self, campaign: Campaign, stage: Stage) -> None:
+        """A worker claims what is due, and is not heard of again."""
+        with self.ledger.bound(self.tenant) as tx:
+            assert work.claim(tx, campaign.id, stage, "elsewhere", 100, None, True)
+
+    def barren_run(self, campaign: Campaign, stage: Stage) -> None:
+        """A run that ended without a committed page."""
+        with self.ledger.bound(self.tenant) as tx:
+            work.start_run(tx, "barren", campaign.id, stage, False)
+            work.end_run(tx, "barren", "failed")
+
+    def requested(
+        self, campaign: Campaign, stage: Stage, status: DagsterRunStatus = DagsterRunStatus.STARTING
+    ) -> DagsterRun:
+        """A scheduler's run as Dagster stores it before, or without, any worker."""
+        job = dagster_location.defs.resolve_job_def(f"{stage}_run")
+        return self.instance.create_run_for_job(job, tags=self.tags(campaign, stage), status=status)
+
+    def status(self, run: DagsterRun) -> DagsterRunStatus:
+        found = self.instance.get_run_by_id(run.run_id)
+        assert found is not None
+        return found.status
+
     def job(self, name: str, op: str, config: dict[str, Any]) -> Any:
         """An operator's job, in this process."""
         made = dagster_location.defs.resolve_job_def(name)
@@ -181,7 +205,9 @@ class Stand:
         ours = self.instance
         directory = self.settings.home / "retrying"
         directory.mkdir()
-        with DagsterInstance.local_temp(str(directory), overrides={"run_retries": {"enabled": True, "max_retries": 3}}) as other:
+        with DagsterInstance.local_temp(
+            str(directory), overrides={"run_retries": {"enabled": True, "max_retries": 3}}
+        ) as other:
             self.instance = other
             yield
         self.instance = ours
@@ -296,23 +322,3 @@ class Stand:
             "failed": keys(value.deserialize_failed_partition_subsets(partitions)),
             "in progress": keys(value.deserialize_in_progress_partition_subsets(partitions)),
         }
-
-
-@pytest.fixture
-def stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner_url: str) -> Iterator[Stand]:
-    """A fresh ledger, a fresh Dagster instance on disk, and the environment that a worker of them would have."""
-    settings = Settings(tmp_path / "home", database_url=owner_url, policy="sandbox", log_level="debug")
-    settings.home.mkdir()
-    for name, value in settings.to_environment().items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("DAGSTER_DISABLE_TELEMETRY", "1")
-    ledger = Ledger.open(settings)
-    (tmp_path / "dagster").mkdir()
-    with DagsterInstance.local_temp(str(tmp_path / "dagster")) as instance:
-        made = Stand(settings, ledger, instance)
-        try:
-            yield made
-        finally:
-            made.close()
-            ledger.dispose()
-            sensors.forget_ledgers()

@@ -9,7 +9,9 @@ from dagster import DagsterEventType
 
 from campaign_assets.states import Stage
 from campaign_assets.tags import QUARANTINE
-from campaign_assets_tests.dagster_stand import Stand, stand  # noqa: F401 - a fixture
+from campaign_assets_tests.dagster_stand import Stand
+
+pytest_plugins = ["campaign_assets_tests.dagster_fixtures"]
 
 
 def failure(result: Any) -> str:

@@ -1,4 +1,4 @@
-"""The ledger's face in Dagster: every publisher shows its own state, however its run ended, and a crash in between is mended."""
+"""The ledger's face in Dagster: every publisher shows its own state, and what a crash left out is mended."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dagster import AssetKey, AssetRecordsFilter, RunsFilter
 from campaign_assets.ledger import publishing
 from campaign_assets.publication import Face
 from campaign_assets.states import Stage
-from campaign_assets_tests.dagster_stand import Stand, stand  # noqa: F401 - a fixture
+from campaign_assets_tests.dagster_stand import Stand
+
+pytest_plugins = ["campaign_assets_tests.dagster_fixtures"]
 
 SITES = [
     "a.example",

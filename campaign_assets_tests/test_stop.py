@@ -1,4 +1,4 @@
-"""A stop (R13): units given back and not charged, the run CANCELED, the next one goes on at once; an armed filing gets its verdict first."""
+"""A stop (R13): units given back and not charged, the run CANCELED; an armed filing gets its verdict first."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from campaign_assets.runtime import Engine, drive
 from campaign_assets.states import Event, Stage, Verdict
 from campaign_assets.stop import StopFlag, StopRequested
 from campaign_assets.watch import pulse, stop_signals
-from campaign_assets_tests.dagster_stand import Stand, stand, until  # noqa: F401 - a fixture
+from campaign_assets_tests.dagster_stand import Stand, until
 from campaign_assets_tests.runtime_desk import DONE, ListDesk, NoWorld, fly, policy, unit
 
-# ------------------------------------------------------------------------------------------------------------ the engine
+pytest_plugins = ["campaign_assets_tests.dagster_fixtures"]
+
+# ---------------------------------------------------------------------------------------------------- the engine
 
 
 def test_a_stop_gives_back_what_is_in_the_air_and_commits_what_has_landed() -> None:
@@ -137,7 +139,7 @@ def test_a_run_that_the_ledger_holds_for_over_stops_by_itself() -> None:
         until(lambda: stop.requested, "the stop was requested")
 
 
-# -------------------------------------------------------------------------------------------------------- real processes
+# ------------------------------------------------------------------------------------------------ real processes
 
 
 @pytest.mark.parametrize("how", ["SIGTERM", "Terminate"])
