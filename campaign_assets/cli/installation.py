@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from campaign_assets.cli.campaigns import remind_of_contact
-from campaign_assets.cli.printing import as_json, print_fields, print_json
+from campaign_assets.cli.printing import as_json, print_fields, print_json, stopping_said
 from campaign_assets.settings import Settings
 
 
@@ -31,7 +31,8 @@ def up(port: int) -> None:
             click.echo(f"Dagster's UI: http://127.0.0.1:{port}")
             click.echo(f"Logs:         {current.home / 'logs'}")
             click.echo("Ctrl-C ends it; what is in work is finished or given back first.")
-            supervisor.wait()
+            with stopping_said():
+                supervisor.wait()
     click.echo("Stopped.")
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -69,3 +70,13 @@ def moment(value: datetime | str | None) -> str:
 def counted(number: int, one: str, many: str | None = None) -> str:
     """`1 publisher`, `2 publishers`."""
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+@contextmanager
+def stopping_said() -> Iterator[None]:
+    """Say at once that Ctrl-C was heard: what is in work may take a while to end."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("\nStopping …")
+        raise

@@ -28,7 +28,6 @@ STATUS_FIELDS = (
     "tenant", "campaign", "sentence", "status", "intent", "epoch",
     "attention", "moving", "last_progress_at", "done", "stages",
 )  # fmt: skip
-_SHOWN = tuple(state for state in State if state is not State.NONE)
 
 
 @click.command()
@@ -64,10 +63,16 @@ def _statuses(slug: str | None) -> list[CampaignStatus]:
 
 
 def print_status(one: CampaignStatus) -> None:
-    """The sentence, then the counts of each stage."""
+    """The sentence, then the counts of each stage in the states that occur."""
     click.echo(f"{clean(one.tenant)}/{clean(one.campaign)}: {clean(one.sentence)}")
-    rows = [(stage, *(counts.get(state, 0) for state in _SHOWN)) for stage, counts in one.stages.items()]
-    print_table(["stage", *_SHOWN], rows, "  ")
+    shown = [
+        state
+        for state in State
+        if state is not State.NONE and any(counts.get(state) for counts in one.stages.values())
+    ]
+    if shown:
+        rows = [(stage, *(counts.get(state, 0) for state in shown)) for stage, counts in one.stages.items()]
+        print_table(["stage", *shown], rows, "  ")
     click.echo(f"  epoch {one.epoch}, last progress {moment(one.last_progress_at) or 'none yet'}")
     click.echo()
 

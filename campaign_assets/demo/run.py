@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from campaign_assets import policy
-from campaign_assets.cli.printing import clean
+from campaign_assets.cli.printing import clean, stopping_said
 from campaign_assets.cli.reporting import render
 from campaign_assets.demo import place
 from campaign_assets.demo.course import Course, Rows
@@ -72,7 +72,7 @@ def run(wish: Wish) -> bool:
         beside: list[Child] = [] if given.resolve else [sandbox.child(state)]
         port = _port(wish)
         click.echo(f"Starting an installation in {settings.home} …")
-        with serving(settings, port, beside) as supervisor:
+        with serving(settings, port, beside) as supervisor, stopping_said():
             campaign = _create(eyes, number, wish.publishers)
             _print_addresses(campaign, sandbox, port)
             show = Show(settings, eyes, campaign, Witness(sandbox))
