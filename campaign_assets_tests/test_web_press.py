@@ -383,3 +383,35 @@ def test_a_stop_in_mid_click_passes_through(desk: Desk) -> None:
             await task
 
     desk.run(work())
+
+
+def test_an_answer_to_somebodys_counting_is_no_answer_to_the_filing(desk: Desk) -> None:
+    async def silent(_: web.Request) -> web.Response:
+        await asyncio.sleep(3600)
+        return web.Response()
+
+    desk.serve(_answer(204, "", **{"Access-Control-Allow-Origin": "*"}), "/collect", "counting.example")
+    counting = "onsubmit=\"fetch('http://counting.example/collect',{method:'POST',mode:'no-cors',body:'x'})\""
+    url, filed = _site(desk, "counted.example", silent, FORM.format(counting, ""))
+    pressed = _press(desk, url, timeout=4)
+    assert len(filed.posts) == 1
+    assert desk.hits("POST counting.example")
+    assert pressed.sent == "perhaps"
+
+
+def test_a_script_that_tries_again_after_a_refused_connection_cannot_file_later(desk: Desk) -> None:
+    again = (
+        "onsubmit=\"event.preventDefault();fetch('http://10.0.0.1/submit',{method:'POST',body:'x'})"
+        ".catch(()=>setTimeout(()=>fetch('/submit',{method:'POST',body:'x'}),2500))\""
+    )
+    url, filed = _site(desk, "again.example", _answer(200), FORM.format(again, ""))
+
+    async def work() -> Pressed:
+        async with desk.browser.tab(allow_post=True) as tab:
+            await tab.open(url)
+            pressed = await tab.press(1)
+            await tab.page.wait_for_timeout(3000)
+            return pressed
+
+    pressed = desk.run(work())
+    assert (pressed.sent == "no") == (filed.posts == []), pressed

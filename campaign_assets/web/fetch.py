@@ -110,6 +110,18 @@ class Fetcher:
             passed.append(url)
             url = checked(answer.target)
 
+    async def leads_to(self, url: str) -> str | None:
+        """Where `url` redirects to, one step and not followed; None where it is a page itself. SiteError as `get`."""
+        url = checked(url)
+        if not await self._robots.allows(url):
+            raise SiteError(
+                Reason.ROBOTS_FORBIDDEN, f"The robots.txt of {urlsplit(url).hostname} forbids {url}."
+            )
+        answer = await self._once(
+            url, {}, _Bounds(ROBOTS_LIMIT, html_only=False, cut=True), self._interval, ()
+        )
+        return answer.target if isinstance(answer, _Redirect) else None
+
     async def robots(self, url: str) -> Literal["allowed", "forbidden"]:
         """What robots.txt says of `url`. SiteError where the host cannot say."""
         return "allowed" if await self._robots.allows(checked(url)) else "forbidden"

@@ -14,15 +14,16 @@ import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from playwright.async_api import ElementHandle, Page, Route
 from playwright.async_api import Error as PlaywrightError
 
-from campaign_assets.errors import NotSent, SiteError
+from campaign_assets.errors import InputError, NotSent, SiteError
 from campaign_assets.model import Reason
 from campaign_assets.web.bounds import bounded, first_line
 from campaign_assets.web.scripts import CONTROL, TARGET
+from campaign_assets.web.sites import registrable
 from campaign_assets.web.traffic import Exchange
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ MONEY = re.compile(
 
 CLICK_TIMEOUT = 10.0
 READ_TIMEOUT = 10.0
+_SAFE = ("GET", "HEAD")
 QUIET = 0.8
 """Seconds without any event after an answer: then the page has said what it has to say."""
 FIRST_SIGN = 5.0
@@ -137,7 +139,7 @@ def _on_fresh_connections(tab: Tab) -> Callable[[Route], Awaitable[None]]:
 
     async def pass_on(route: Route) -> None:
         with contextlib.suppress(PlaywrightError):
-            if route.request.method not in ("GET", "HEAD"):
+            if route.request.method not in _SAFE:
                 await tab.egress.refresh()
             await route.continue_()
 
@@ -178,18 +180,15 @@ async def _account(
     after, html = await _document(
         page, before, READ_TIMEOUT if not any(e.awaited for e in exchanges) else 2.0
     )
-    if not any(e.telling for e in exchanges):
-        # From here on nothing can leave: only then is "nothing left" certain, and stays so.
+    sent = _sent(tab, exchanges, url_before, sent_before)
+    if sent == "no":
+        # From here on nothing can leave, not by a script that tries again either: now "no" is certain.
         tab.egress.cut()
         await _caught_up(page)
         exchanges = tab.traffic.exchanges[first:]
+        sent = _sent(tab, exchanges, url_before, sent_before)
     requests = tuple(_post(tab, e) for e in exchanges if e.telling)
-    posts = tuple(
-        p
-        for p, e in zip(requests, (e for e in exchanges if e.telling), strict=True)
-        if e.method not in ("GET", "HEAD")
-    )
-    sent = _sent(tab, requests, posts, exchanges, sent_before, problem)
+    posts = tuple(_post(tab, e) for e in exchanges if e.method not in _SAFE)
     documents = [e for e in exchanges if e.navigation and e.status is not None and not _made_up(tab, e)]
     navigated = bool(documents) or page.url.partition("#")[0] != url_before.partition("#")[0]
     status = (
@@ -247,24 +246,26 @@ def _post(tab: Tab, exchange: Exchange) -> Post:
     return Post(exchange.method, exchange.url, None, exchange.failure, "no" if certain else "perhaps")
 
 
-def _sent(
-    tab: Tab,
-    requests: tuple[Post, ...],
-    posts: tuple[Post, ...],
-    exchanges: list[Exchange],
-    sent_before: int,
-    problem: Any,
-) -> Literal["yes", "no", "perhaps"]:
-    telling = posts or requests
-    if any(p.sent == "yes" for p in telling):
-        return "yes"
-    if any(p.sent == "perhaps" for p in requests):
-        return "perhaps"
-    if requests or not exchanges:
-        quiet = _alive(tab) or tab.egress.sent == sent_before
-        return "no" if quiet else "perhaps"
-    # Only pictures, styles and the like were asked for: no form speaks through those.
-    return "no" if _alive(tab) else "perhaps"
+def _sent(tab: Tab, exchanges: list[Exchange], url: str, sent_before: int) -> Literal["yes", "no", "perhaps"]:
+    """Whether the filing has left, by the requests the click caused since the page at `url` was pressed."""
+    telling = [(e, _post(tab, e).sent) for e in exchanges if e.telling]
+    if not telling:
+        # Pictures and styles carry no form. A browser that died may not have told all: the proxy's count decides.
+        return "no" if _alive(tab) or tab.egress.sent == sent_before else "perhaps"
+    if all(sent == "no" for _, sent in telling):
+        return "no"
+    posts = [(e, sent) for e, sent in telling if e.method not in _SAFE and e.kind != "ping"]
+    own = [sent for e, sent in posts if _site(e.url) == _site(url)]
+    # Beside the filing a click often sets off somebody's counting; its answer is not the filing's.
+    likely = own or [sent for e, sent in telling if e.navigation] or [sent for _, sent in posts]
+    return "yes" if likely and likely[-1] == "yes" else "perhaps"
+
+
+def _site(url: str) -> str:
+    try:
+        return registrable(url)
+    except InputError:
+        return url
 
 
 def _sentence(
