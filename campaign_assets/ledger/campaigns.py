@@ -160,7 +160,7 @@ def find_campaign(ledger: Ledger, name: str) -> Campaign:
     if not found:
         raise InputError(f"There is no campaign {name}; `campaign status` lists them, `campaign new` makes one.")
     if len(found) > 1:
-        raise InputError(f"Several tenants have a campaign {slug}: say {' or '.join(campaign.name for campaign in found)}.")
+        raise InputError(f"Several tenants have a campaign {slug}: say {' or '.join(sorted(campaign.name for campaign in found))}.")
     return found[0]
 
 

@@ -158,7 +158,10 @@ def _open(tx: Tx, key: Key) -> _Case:
 
 
 def rerun(tx: Tx, key: Key, stage: Stage) -> None:
-    """Make a settled unit ready again; what is downstream follows as it becomes not current. Refused with the reason."""
+    """Make a settled unit ready again; what is downstream follows as it becomes not current. Refused with the reason.
+
+    A unit that is ready, but due later, is due now.
+    """
     case = _open(tx, key)
     refusal = _why_no_rerun(case, stage)
     if refusal:
@@ -167,7 +170,11 @@ def rerun(tx: Tx, key: Key, stage: Stage) -> None:
 
 
 def _rerun(case: _Case, stage: Stage) -> None:
-    case.move(stage, Event.RERUN, State.READY, fresh=True, epoch=case.epoch)
+    unit = case.units[stage]
+    if unit.state == State.READY:
+        case.tx.execute(text("update units set due_at = least(due_at, now()) where id = :id"), {"id": unit.id})
+    else:
+        case.move(stage, Event.RERUN, State.READY, fresh=True, epoch=case.epoch)
     case.note(stage, "rerun", "", None, None)
 
 
@@ -188,6 +195,8 @@ def _why_no_rerun(case: _Case, stage: Stage) -> str | None:
     if not unit.open:
         before = next(each for each in case.units.values() if not (each.state == State.SUCCEEDED and each.current))
         return f"{case.key} cannot run at {stage}: its {before.stage} has not succeeded ({before.state})."
+    if state is State.NONE:
+        return f"{case.key} has not reached {stage} yet; the scheduler will take it there."
     return None
 
 
@@ -213,12 +222,7 @@ def _answer(tx: Tx, key: Key, stage: Stage) -> OperatorAnswer:
     refusal = _why_no_rerun(case, stage)
     if refusal:
         return OperatorAnswer(key.site, "refused", refusal)
-    if unit.state == State.NONE:
-        return OperatorAnswer(key.site, "refused", f"{key} has not reached {stage} yet; the scheduler will take it there.")
-    if unit.state == State.READY:
-        case.tx.execute(text("update units set due_at = least(due_at, now()) where id = :id"), {"id": unit.id})
-    else:
-        _rerun(case, stage)
+    _rerun(case, stage)
     return OperatorAnswer(key.site, "ready", f"{key} is ready at {stage}.")
 
 
