@@ -1,8 +1,9 @@
-"""Reads a business profile: YAML on disk in, `model.Business` out, or every mistake at once, each with its line.
+"""Reads a business profile: YAML on disk in, `model.Business` out, or every mistake at once, each with its
+line.
 
-Values are read as they are written (`country: NO` is Norway, `postal_code: 01067` keeps its zero); only the model gives them
-types. Files that the profile names are looked for beside it. The published schema is `profile.schema.json`, written by
-`python -m campaign_assets.profile`.
+Values are read as they are written (`country: NO` is Norway, `postal_code: 01067` keeps its zero); only the
+model gives them types. Files that the profile names are looked for beside it. The published schema is
+`profile.schema.json`, written by `python -m campaign_assets.profile`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from campaign_assets.errors import InputError
-from campaign_assets.model import Address, Business, Contact
+from campaign_assets.model import Address, Business, Contact, Stored
 from campaign_assets.web.sites import clean_url
 
 SCHEMA = Path(__file__).with_name("profile.schema.json")
@@ -30,7 +31,7 @@ _FILES = ("logo", "screenshot")
 _URLS = ("url", "logo_url", "image_url", "screenshot_url", "video_url", "rss_url")
 _MAIL = re.compile(r"[^@\s<>,;]+@[^@\s<>,;]+\.[^@\s<>,;.]{2,}")
 _IMAGES = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"RIFF")
-_MODELS = {"contact": Contact, "address": Address}
+_MODELS: dict[str, type[Stored]] = {"contact": Contact, "address": Address}
 
 Place = tuple[str | int, ...]
 
@@ -43,7 +44,11 @@ class Problem(NamedTuple):
     sentence: str
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.field}: {self.sentence}" if self.field else f"line {self.line}: {self.sentence}"
+        return (
+            f"line {self.line}: {self.field}: {self.sentence}"
+            if self.field
+            else f"line {self.line}: {self.sentence}"
+        )
 
 
 def load_profile(path: Path) -> Business:
@@ -87,7 +92,9 @@ class _Profile:
         if isinstance(root, yaml.MappingNode):
             self.values = self._plain(root, ())
         elif root is not None or not self.problems:
-            raise InputError(f"The profile {path} is no list of fields; write one `field: value` a line, beginning with `name:`.")
+            raise InputError(
+                f"The profile {path} is no list of fields; write one `field: value` a line, beginning with `name:`."
+            )
 
     def line(self, place: Place) -> int:
         """The line of a place, or of the nearest one around it that is written."""
@@ -118,7 +125,7 @@ class _Profile:
                 self.lines[(*place, index)] = each.start_mark.line + 1
                 found.append(self._plain(each, (*place, index)))
             return found
-        empty = node.style is None and node.value in ("", "~", "null")
+        empty = getattr(node, "style", None) is None and node.value in ("", "~", "null")
         return None if empty else node.value
 
     def _mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, Any]:
@@ -128,7 +135,9 @@ class _Profile:
             name = str(key.value)
             if name in found:
                 first = self.lines[(*place, name)]
-                self.problems.append(Problem(line, _dotted((*place, name)), f"is written twice; the first is in line {first}."))
+                self.problems.append(
+                    Problem(line, _dotted((*place, name)), f"is written twice; the first is in line {first}.")
+                )
                 continue
             self.lines[(*place, name)] = line
             found[name] = self._plain(value, (*place, name))
@@ -165,10 +174,18 @@ def _sentence(found: ErrorDetails) -> str:
     if kind == "extra_forbidden":
         return f"there is no such field{_similar(place)}."
     if kind in ("string_too_long", "string_too_short"):
-        least_or_most = f"at least {context['min_length']}" if kind == "string_too_short" else f"at most {context['max_length']}"
+        least_or_most = (
+            f"at least {context['min_length']}"
+            if kind == "string_too_short"
+            else f"at most {context['max_length']}"
+        )
         return f"needs {least_or_most} characters, it has {len(str(found['input']).strip())}."
     if kind == "string_pattern_mismatch":
-        what = "two-letter language code such as en" if "a-z" in context["pattern"] else "two-letter country code such as DE"
+        what = (
+            "two-letter language code such as en"
+            if "a-z" in context["pattern"]
+            else "two-letter country code such as DE"
+        )
         return f"{found['input']!r} is no {what}."
     if kind == "too_short":
         return "needs at least one entry."
@@ -181,7 +198,7 @@ def _sentence(found: ErrorDetails) -> str:
 
 def _similar(place: Place) -> str:
     """`; did you mean …?`, where a field's name is close."""
-    owner = _MODELS.get(str(place[0]), Business) if len(place) > 1 else Business
+    owner: type[Stored] = _MODELS.get(str(place[0]), Business) if len(place) > 1 else Business
     close = difflib.get_close_matches(str(place[-1]), owner.model_fields, 1)
     return f"; did you mean {close[0]}?" if close else ""
 
@@ -224,10 +241,16 @@ def _phone_fault(profile: _Profile, value: str) -> str | None:
     address = profile.values.get("address")
     region = address.get("country") if isinstance(address, dict) else None
     try:
-        possible = phonenumbers.is_possible_number(phonenumbers.parse(value, region if isinstance(region, str) else None))
+        possible = phonenumbers.is_possible_number(
+            phonenumbers.parse(value, region if isinstance(region, str) else None)
+        )
     except phonenumbers.NumberParseException:
         possible = False
-    return None if possible else f"{value!r} is no phone number; write it with its country, such as +49 30 2312500."
+    return (
+        None
+        if possible
+        else f"{value!r} is no phone number; write it with its country, such as +49 30 2312500."
+    )
 
 
 def _file_fault(path: Path) -> str | None:

@@ -1,4 +1,6 @@
-"""Whom a directory is for, as far as its home page says: its purpose, its place, its language, its price. Pure, words as data."""
+"""Whom a directory is for, as far as its home page says: its purpose, its place, its language, its price.
+Pure, words as data.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,12 @@ _SENTENCE = re.compile(r"[^.!?。！？\n]+")
 _HEAD = 400
 _PURPOSE_HEAD = 800
 """A page says early what it is for; further down the same words may be about one of its listings."""
-_COUNTRY_ENDINGS = {"uk": "GB", "ie": "IE", "de": "DE", "at": "AT", "ch": "CH", "fr": "FR", "be": "BE", "nl": "NL", "es": "ES", "pt": "PT"} | {
-    ending: ending.upper() for ending in ("br", "it", "pl", "se", "dk", "no", "fi", "tr", "jp", "cn", "kr", "in", "au", "nz", "ca", "sg", "za", "ng", "ke", "ae", "mx", "ar")
-}  # fmt: skip
+_COUNTRY_ENDINGS = {"uk": "GB"} | {
+    ending: ending.upper()
+    for ending in (
+        "ie de at ch fr be nl es pt br it pl se dk no fi tr jp cn kr in au nz ca sg za ng ke ae mx ar".split()
+    )
+}
 """Country endings that are mostly used in their country; io, ai, co, me and their like say nothing."""
 
 
@@ -58,7 +63,9 @@ def place(business: Business, found: DiscoveryResult) -> View:
     if country in ours:
         return View(1.0, f"It belongs to {country} ({because}), as the business does.")
     if local:
-        return View(0.01, f"It is for a place in {country} ({because}, “{local}”); the business is not there.")
+        return View(
+            0.01, f"It is for a place in {country} ({because}, “{local}”); the business is not there."
+        )
     if business.countries:
         return View(0.2, f"It belongs to {country} ({because}), which the business does not serve.")
     return View(0.6, f"It belongs to {country} ({because}); the business serves it from elsewhere.")
@@ -87,7 +94,11 @@ def eligibility(found: DiscoveryResult) -> View:
     if paid:
         return View(0.2, f"It lists for money: “{paid}”.")
     free = says(said, words["free_listing"])
-    return View(1.0, f"It says “{free}”.") if free else View(0.85, "Its home page does not say what a listing costs.")
+    return (
+        View(1.0, f"It says “{free}”.")
+        if free
+        else View(0.85, "Its home page does not say what a listing costs.")
+    )
 
 
 def _country(url: str, head: str) -> tuple[str | None, str]:

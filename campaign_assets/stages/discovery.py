@@ -1,7 +1,8 @@
-"""Discovery: a candidate from a source becomes a known publisher: reachable, allowed, alive, with a submit page.
+"""Discovery: a candidate from a source becomes a known publisher: reachable, allowed, alive, with a submit
+page.
 
-Owns the order of the questions; each answer that ends the matter is a rejection with its reason. What the site may do better
-next time (time-outs, 5xx, 429) is left to the runtime's retry.
+Owns the order of the questions; each answer that ends the matter is a rejection with its reason. What the
+site may do better next time (time-outs, 5xx, 429) is left to the runtime's retry.
 """
 
 from __future__ import annotations
@@ -31,21 +32,29 @@ async def discovery(unit: Unit, tools: Tools) -> Outcome:
         site = canonical_site(home.url)
         other = await tools.known_as(site)
         if other is not None:
-            return Outcome.reject(Reason.MERGED, f"{unit.key.site} leads to {site}, which is the publisher {other} already.")
+            return Outcome.reject(
+                Reason.MERGED, f"{unit.key.site} leads to {site}, which is the publisher {other} already."
+            )
         submit = await find_submit_page(home, unit.url, tools.fetcher)
         if submit is None:
             return Outcome.reject(Reason.NO_SUBMIT_PAGE, _nowhere(home))
         if await _forbidden(submit, home, tools):
-            return Outcome.reject(Reason.ROBOTS_FORBIDDEN, f"robots.txt of {site} forbids its submit page {submit.url}.")
+            return Outcome.reject(
+                Reason.ROBOTS_FORBIDDEN, f"robots.txt of {site} forbids its submit page {submit.url}."
+            )
     except SiteError as error:
         if error.reason in _REJECTIONS:
             return Outcome.reject(Reason(error.reason), error.sentence)
         raise
-    return Outcome.succeed(_result(home, site, submit), f"{site} takes submissions at {submit.url} ({submit.found}).")
+    return Outcome.succeed(
+        _result(home, site, submit), f"{site} takes submissions at {submit.url} ({submit.found})."
+    )
 
 
 async def _home(unit: Unit, tools: Tools) -> Page:
-    """The home page; of a site whose path is the directory, or whose root does not exist, the address that the source gave."""
+    """The home page; of a site whose path is the directory, or whose root does not exist, the address that
+    the source gave.
+    """
     root = home_address(unit.url, unit.key.site)
     try:
         return Page(await tools.fetcher.get(root))
@@ -63,7 +72,9 @@ def home_address(url: str, site: str) -> str:
 
 def _ended(found: Standing) -> Outcome:
     if found.reason is Reason.LOGIN_REQUIRED:
-        return Outcome.hold(found.reason, f"{found.sentence} A person has to file there by hand, or reject the publisher.")
+        return Outcome.hold(
+            found.reason, f"{found.sentence} A person has to file there by hand, or reject the publisher."
+        )
     return Outcome.reject(found.reason, found.sentence)
 
 
@@ -76,8 +87,8 @@ async def _forbidden(submit: SubmitPage, home: Page, tools: Tools) -> bool:
 
 def _nowhere(home: Page) -> str:
     return (
-        f"None of the {len(home.links)} links of {home.url} leads to a submit page, its home page and sitemap have no form for "
-        "listings, and the usual addresses do not answer with one."
+        f"None of the {len(home.links)} links of {home.url} leads to a submit page, its home page and sitemap "
+        "have no form for listings, and the usual addresses do not answer with one."
     )
 
 

@@ -8,7 +8,9 @@ _ENOUGH = 200
 
 
 def language_of(page: Page) -> str:
-    """Two letters, or nothing where nobody can tell. Words beat the declaration: templates keep `lang="en"` for years."""
+    """Two letters, or nothing where nobody can tell. Words beat the declaration: templates keep `lang="en"`
+    for years.
+    """
     text = page.text[:2000]
     if len(text) < _ENOUGH:
         return page.declared_language

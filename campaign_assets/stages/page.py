@@ -1,4 +1,5 @@
-"""One fetched page as stages read it: its words, its links with what they say, its forms. Pure, from the document's markup.
+"""One fetched page as stages read it: its words, its links with what they say, its forms. Pure, from the
+document's markup.
 
 Owns what a reader of the page would see of it; refuses to judge anything.
 """
@@ -20,7 +21,9 @@ from campaign_assets.web.sites import registrable
 _MOST_LINKS = 2000
 _MOST_TEXT = 200_000
 _UNREAD = "script, style, noscript, template, svg, iframe, select, nav, footer"
-_FILLABLE = frozenset({"text", "url", "email", "tel", "search", "password", "number", "file", "checkbox", "radio"})
+_FILLABLE = frozenset(
+    {"text", "url", "email", "tel", "search", "password", "number", "file", "checkbox", "radio"}
+)
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,11 @@ class Page:
         """Links to the site of `url`, straight or through a redirect that carries its address."""
         wanted = domain_of(url)
         for link in self.links:
-            if domain_of(link.url) == wanted or f"://{wanted}" in _decoded_query(link.url) or f"www.{wanted}" in _decoded_query(link.url):
+            if (
+                domain_of(link.url) == wanted
+                or f"://{wanted}" in _decoded_query(link.url)
+                or f"www.{wanted}" in _decoded_query(link.url)
+            ):
                 yield link
 
     def named(self, name: str) -> Iterator[PageLink]:
@@ -140,7 +147,9 @@ class Page:
         for node in self._tree.css("a[href], area[href]")[:_MOST_LINKS]:
             url = self._absolute(node.attributes.get("href") or "")
             if url:
-                yield PageLink(url, _said(node), (node.attributes.get("rel") or "").lower(), _in_navigation(node))
+                yield PageLink(
+                    url, _said(node), (node.attributes.get("rel") or "").lower(), _in_navigation(node)
+                )
 
     def _absolute(self, href: str) -> str | None:
         try:
@@ -157,7 +166,11 @@ class Page:
     def _form(self, node: LexborNode) -> PageForm:
         found, hidden = [], []
         for control in node.css("input, select, textarea"):
-            kind = (control.attributes.get("type") or "text").lower() if control.tag == "input" else str(control.tag)
+            kind = (
+                (control.attributes.get("type") or "text").lower()
+                if control.tag == "input"
+                else str(control.tag)
+            )
             name = control.attributes.get("name") or control.attributes.get("id") or ""
             if kind == "hidden":
                 hidden.append((name, control.attributes.get("value") or ""))
@@ -184,7 +197,12 @@ def _said(node: LexborNode) -> str:
     if text:
         return text[:200]
     image = node.css_first("img[alt]")
-    return str(node.attributes.get("aria-label") or node.attributes.get("title") or (image.attributes.get("alt") if image else "") or "")[:200]
+    return str(
+        node.attributes.get("aria-label")
+        or node.attributes.get("title")
+        or (image.attributes.get("alt") if image else "")
+        or ""
+    )[:200]
 
 
 def _in_navigation(node: LexborNode) -> bool:

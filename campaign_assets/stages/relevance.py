@@ -1,7 +1,9 @@
-"""How close a directory's text is to a business: shared words, and shared shelves where the words differ or the language does.
+"""How close a directory's text is to a business: shared words, and shared shelves where the words differ or
+the language does.
 
-Pure and small: the weight of a word comes from where the profile says it and from a list of words that say nothing; the shelves
-are the same data that choose categories, so that `Analytics`, `Auswertung` and `分析` meet.
+Pure and small: the weight of a word comes from where the profile says it and from a list of words that say
+nothing; the shelves are the same data that choose categories, so that `Analytics`, `Auswertung` and `分析`
+meet.
 """
 
 from __future__ import annotations
@@ -53,7 +55,9 @@ def folded(text: str) -> str:
 def overlaps(business: Business, said: str) -> bool:
     """Whether a folded sentence names anything that the business is."""
     stems = set(map(_stem, said.split()))
-    return any(_stem(word) in stems for word in _terms(business)) or bool(_welcome(business).keys() & _shelved(said).keys())
+    return any(_stem(word) in stems for word in _terms(business)) or bool(
+        _welcome(business).keys() & _shelved(said).keys()
+    )
 
 
 def _terms(business: Business) -> Mapping[str, float]:
@@ -88,7 +92,9 @@ def _all_shelves() -> tuple[tuple[str, frozenset[str]], ...]:
 def _kin() -> tuple[tuple[str, str, float], ...]:
     """(shelf, shelf it is welcome on, share), by the shelves' names."""
     by_word = {phrase: name for name, phrases in _all_shelves() for phrase in phrases}
-    return tuple((by_word[fold(one)], by_word[fold(other)], share) for one, other, share in read("shelves")["kin"])
+    return tuple(
+        (by_word[fold(one)], by_word[fold(other)], share) for one, other, share in read("shelves")["kin"]
+    )
 
 
 def _shelved(said: str) -> Mapping[str, float]:
@@ -105,7 +111,11 @@ def _shelved(said: str) -> Mapping[str, float]:
 
 def _welcome(business: Business) -> Mapping[str, float]:
     """The shelves that the business belongs on, and those it is welcome on as well."""
-    own = _shelved(folded(" . ".join((*business.categories, *business.tags, business.tagline, business.short_description))))
+    own = _shelved(
+        folded(
+            " . ".join((*business.categories, *business.tags, business.tagline, business.short_description))
+        )
+    )
     welcome = dict(own)
     for one, other, share in _kin():
         if one in own:
@@ -119,3 +129,11 @@ def _length(vector: Mapping[str, float]) -> float:
 
 def _top(weights: Mapping[str, float], count: int) -> tuple[str, ...]:
     return tuple(sorted(weights, key=lambda name: (-weights[name], name))[:count])
+
+
+def same_shelf(one: str, other: str) -> bool:
+    """Whether two folded category names are the same, or stand on one shelf that is not a broad one."""
+    if one == other:
+        return True
+    broad = word_lists("scoring")["broad"]
+    return any(one in shelf and other in shelf and not shelf & broad for _, shelf in _all_shelves())

@@ -1,7 +1,8 @@
-"""Scoring: a publisher gets a score from 0 to 100 with its reasons, or is rejected below the campaign's bar.
+"""Scoring: a publisher gets a score from 0 to 100 with its reasons, or is rejected below the campaign's
+bar.
 
-The score is the weighted geometric mean of its signals, each 0 to 1: one that is near zero pulls the whole down, as it should
-where a good website is about something else. Weights stand in one table.
+The score is the weighted geometric mean of its signals, each 0 to 1: one that is near zero pulls the whole
+down, as it should where a good website is about something else. Weights stand in one table.
 """
 
 from __future__ import annotations
@@ -37,7 +38,11 @@ async def scoring(unit: Unit, tools: Tools) -> Outcome:
     weakest = sorted(result.signals, key=lambda s: s.weight * math.log(max(s.value, _LOWEST)))[:2]
     because = " ".join(f"{s.name} {s.value:.2f}: {s.sentence}" for s in weakest)
     if result.score < result.bar:
-        return Outcome.reject(Reason.BELOW_BAR, f"Scores {result.score}, below the campaign's bar of {result.bar}. {because}", result)
+        return Outcome.reject(
+            Reason.BELOW_BAR,
+            f"Scores {result.score}, below the campaign's bar of {result.bar}. {because}",
+            result,
+        )
     return Outcome.succeed(result, f"Scores {result.score} (bar {result.bar}). {because}")
 
 
@@ -60,7 +65,9 @@ def _views(business: Business, found: DiscoveryResult) -> dict[str, View]:
         "eligibility": eligibility(found),
         "listings": _listings(found),
         "clean": _clean(found),
-        "https": View(1.0, "It is served over https.") if found.https else View(0.4, "It is served without https."),
+        "https": View(1.0, "It is served over https.")
+        if found.https
+        else View(0.4, "It is served without https."),
     }
 
 
@@ -86,4 +93,7 @@ def _clean(found: DiscoveryResult) -> View:
     if not marks:
         return View(1.0, "It shows no marks of a link farm.")
     said = says(padded, spam)
-    return View(round(max(0.1, 1 - 0.3 * len(marks)), 2), f"It shows {len(marks)} marks of a link farm, such as “{said}”.")
+    return View(
+        round(max(0.1, 1 - 0.3 * len(marks)), 2),
+        f"It shows {len(marks)} marks of a link farm, such as “{said}”.",
+    )

@@ -1,4 +1,6 @@
-"""What a home page turns out to be instead of a working directory: parked, sold, closed, somebody else's. Pure, words as data."""
+"""What a home page turns out to be instead of a working directory: parked, sold, closed, somebody else's.
+Pure, words as data.
+"""
 
 from __future__ import annotations
 
@@ -56,9 +58,15 @@ def _elsewhere(page: Page, asked: str) -> Standing | None:
     if _at(page.url, _hosts("parking_hosts")):
         return Standing(Reason.PARKED, f"{asked} leads to {page.url}, where domains are sold.")
     if _at(page.url, _hosts("login_hosts")):
-        return Standing(Reason.LOGIN_REQUIRED, f"{asked} shows nothing without a login at {urlsplit(page.url).hostname}.")
+        return Standing(
+            Reason.LOGIN_REQUIRED, f"{asked} shows nothing without a login at {urlsplit(page.url).hostname}."
+        )
     shared = _at(page.url, _hosts("shared_hosts"))
-    return Standing(Reason.NO_SUBMIT_PAGE, f"{asked} has moved to a page on {shared}, which takes no listings.") if shared else None
+    return (
+        Standing(Reason.NO_SUBMIT_PAGE, f"{asked} has moved to a page on {shared}, which takes no listings.")
+        if shared
+        else None
+    )
 
 
 def _parked(page: Page) -> Standing | None:
@@ -71,7 +79,11 @@ def _parked(page: Page) -> Standing | None:
     phrase = says(folded, word_lists("discovery")["parked"]) if short else None
     if phrase is None and len(page.text) < _BARE_PAGE and not page.forms:
         phrase = says(folded, word_lists("discovery")["server_default"])
-    return Standing(Reason.PARKED, f"{page.url} says “{phrase}”: nobody runs a directory there.") if phrase else None
+    return (
+        Standing(Reason.PARKED, f"{page.url} says “{phrase}”: nobody runs a directory there.")
+        if phrase
+        else None
+    )
 
 
 def _sold(page: Page, asked: str) -> Standing | None:
@@ -87,7 +99,9 @@ def _sold(page: Page, asked: str) -> Standing | None:
     if len(kinds) < _SOLD_KINDS or share < _SOLD_SHARE:
         return None
     shown = ", ".join(sorted(kinds, key=lambda marker: -found[marker])[:4])
-    return Standing(Reason.SOLD, f"{page.url} is about {shown} ({share:.0%} of its words): the domain was sold.")
+    return Standing(
+        Reason.SOLD, f"{page.url} is about {shown} ({share:.0%} of its words): the domain was sold."
+    )
 
 
 def _closed(page: Page) -> Standing | None:

@@ -1,7 +1,8 @@
-"""Where a directory takes submissions: its own links ranked with reasons, a form on the home page, its sitemap, and only then guesses.
+"""Where a directory takes submissions: its own links ranked with reasons, a form on the home page, its
+sitemap, and only then guesses.
 
-Ranking is pure. A guessed or merely named address counts only when it answers with a page that has a form for a listing; the
-linked submit page itself is not loaded here, form mapping will.
+Ranking is pure. A guessed or merely named address counts only when it answers with a page that has a form
+for a listing; the linked submit page itself is not loaded here, form mapping will.
 """
 
 from __future__ import annotations
@@ -20,9 +21,20 @@ from campaign_assets.web.fetch import Fetcher
 
 SURE_ENOUGH = 0.4
 """What a link must reach to be taken for the submit page."""
-FORM_HOSTS = ("airtable.com", "tally.so", "typeform.com", "docs.google.com", "forms.gle", "jotform.com", "paperform.co", "fillout.com")
+FORM_HOSTS = (
+    "airtable.com",
+    "tally.so",
+    "typeform.com",
+    "docs.google.com",
+    "forms.gle",
+    "jotform.com",
+    "paperform.co",
+    "fillout.com",
+)
 _GUESSES = ("/submit", "/add", "/suggest", "/add-listing", "/submit-site")
-_URL_NAME = re.compile(r"(?:^|[\W_])(?:url|website|site|web|link|homepage|domain)(?:$|[\W_])|url$|website|homepage")
+_URL_NAME = re.compile(
+    r"(?:^|[\W_])(?:url|website|site|web|link|homepage|domain)(?:$|[\W_])|url$|website|homepage"
+)
 _TEXTS = frozenset({"text", "url", "email", "tel", "textarea", "number", "select"})
 _LISTED_IN_SITEMAP = re.compile(r"<loc>\s*([^<\s]+)\s*</loc>", re.IGNORECASE)
 _SITEMAP_LIMIT = 1_000_000
@@ -52,7 +64,9 @@ async def find_submit_page(home: Page, named: str, fetcher: Fetcher) -> SubmitPa
     """
     best = next(iter(ranked_links(home)), None)
     if best and best.sureness >= SURE_ENOUGH:
-        return SubmitPage(best.link.url, f"linked on the home page as “{best.link.text or best.link.url}”: {best.why}")
+        return SubmitPage(
+            best.link.url, f"linked on the home page as “{best.link.text or best.link.url}”: {best.why}"
+        )
     if any(takes_listings(form) for form in home.forms) or _provider_frame(home):
         return SubmitPage(home.url, "the form stands on the home page itself")
     for url, found in (*_named_by_source(named, home), *await _in_sitemap(home, fetcher)):
@@ -61,7 +75,9 @@ async def find_submit_page(home: Page, named: str, fetcher: Fetcher) -> SubmitPa
     for path in _GUESSES:
         url = urljoin(home.url, path)
         if await _has_form(url, fetcher):
-            return SubmitPage(url, f"guessed: nothing links to it, but {path} answers with a form for listings")
+            return SubmitPage(
+                url, f"guessed: nothing links to it, but {path} answers with a form for listings"
+            )
     return None
 
 
@@ -128,17 +144,27 @@ def _calls_for(said: str) -> bool:
     words = word_lists("discovery")
     first, _, rest = said.partition(" ")
     article, _, thing = rest.partition(" ")
-    if article not in ("a", "an", "your", "my", "our") or any(said.startswith(f"{verb} ") for verb in words["look_for"]):
+    if article not in ("a", "an", "your", "my", "our") or any(
+        said.startswith(f"{verb} ") for verb in words["look_for"]
+    ):
         return False
     return says(thing, words["submit_object"]) is not None and bool(first)
 
 
 def takes_listings(form: PageForm) -> bool:
-    """Whether a form asks for a listing: a website's address and something about it; not a search, login, newsletter or comment."""
+    """Whether a form asks for a listing: a website's address and something about it; not a search, login,
+    newsletter or comment.
+    """
     kinds = [kind for kind, _ in form.controls]
-    if "password" in kinds or "wp-comments" in form.action or any(name == "comment" for _, name in form.controls):
+    if (
+        "password" in kinds
+        or "wp-comments" in form.action
+        or any(name == "comment" for _, name in form.controls)
+    ):
         return False
-    asks_address = any(kind == "url" or (kind in _TEXTS and _URL_NAME.search(name)) for kind, name in form.controls)
+    asks_address = any(
+        kind == "url" or (kind in _TEXTS and _URL_NAME.search(name)) for kind, name in form.controls
+    )
     return asks_address and sum(kind in _TEXTS for kind in kinds) >= 3
 
 
@@ -170,7 +196,14 @@ async def _in_sitemap(home: Page, fetcher: Fetcher) -> list[tuple[str, str]]:
         if error.transient:
             raise
         return []
-    words = word_lists("discovery")["submit_sure"] | {"submit", "suggest", "add listing", "add site", "eintragen", "proposer"}
+    words = word_lists("discovery")["submit_sure"] | {
+        "submit",
+        "suggest",
+        "add listing",
+        "add site",
+        "eintragen",
+        "proposer",
+    }
     found = []
     for url in _LISTED_IN_SITEMAP.findall(sitemap.text):
         last = " ".join(name_tokens(urlsplit(url).path.rstrip("/").rpartition("/")[2]))

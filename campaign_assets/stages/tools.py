@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from campaign_assets.model import Evidence, Key
 
-if TYPE_CHECKING:  # the runtime imports them when a body first uses them: a run without a browser must not pay for one
+if (
+    TYPE_CHECKING
+):  # the runtime imports them when a body first uses them: a run without a browser must not pay for one
     from campaign_assets.web.browser import Browser
     from campaign_assets.web.fetch import Fetcher
 
@@ -24,6 +26,8 @@ class Tools:
     keep: Callable[[str, bytes, str], Evidence]
     """`keep(kind, content, media_type)` stores evidence for this unit; put the record into the outcome."""
     known_as: Callable[[str], Awaitable[Key | None]]
-    """Notes the publisher's final site; the key of another publisher of the campaign that already is that site, or None."""
+    """Notes the publisher's final site; the key of another publisher of the campaign that already is that
+    site, or None.
+    """
     arm: Callable[[], Awaitable[bool]]
     """Submission only (R5): after True the click must follow at once."""

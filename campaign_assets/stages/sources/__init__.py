@@ -1,8 +1,10 @@
-"""Reads the lists that campaigns start from: bytes and a name in, one item for each entry or rejected line out, in order.
+"""Reads the lists that campaigns start from: bytes and a name in, one item for each entry or rejected line
+out, in order.
 
-The same bytes always give the same items, so a cursor is the number of items consumed: `islice(read(…), cursor, None)`.
-Owns which site an entry is (`web.sites`) and that each comes once; what the bytes are is decided in `formats`, what a record or
-a link means in `records` and `links`. Refuses files that are no text, and never guesses an address that is not written there.
+The same bytes always give the same items, so a cursor is the number of items consumed: `islice(read(…),
+cursor, None)`. Owns which site an entry is (`web.sites`) and that each comes once; what the bytes are is
+decided in `formats`, what a record or a link means in `records` and `links`. Refuses files that are no
+text, and never guesses an address that is not written there.
 """
 
 from __future__ import annotations
@@ -28,10 +30,11 @@ _READERS = {
 
 
 def read(content: bytes, name: str) -> Iterator[SourceEntry | RejectedLine]:
-    """Every entry and every rejected line of the list `content`, in order; `name` (a path or a file name) is only a hint.
+    """Every entry and every rejected line of the list `content`, in order; `name` (a path or a file name)
+    is only a hint.
 
-    Raises InputError before the first item where the bytes are no list at all: empty, a PDF, a ZIP, an image, binary, or JSON
-    or CSV without any address.
+    Raises InputError before the first item where the bytes are no list at all: empty, a PDF, a ZIP, an
+    image, binary, or JSON or CSV without any address.
     """
     label = PurePath(name).name or "the source"
     text = decoded(content, label)

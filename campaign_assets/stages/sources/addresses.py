@@ -1,7 +1,8 @@
-"""What people write where an address should be: an address of a public site, or a reason in words why it is none.
+"""What people write where an address should be: an address of a public site, or a reason in words why it is
+none.
 
-The repair of written addresses and which site an address is belong to `web.sites`; this module says which texts are meant as
-addresses at all. Never looks anything up.
+The repair of written addresses and which site an address is belong to `web.sites`; this module says which
+texts are meant as addresses at all. Never looks anything up.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ def site_of(url: str) -> str:
 def complete(written: str, *, schemeless: bool = True) -> str:
     """The http(s) address in `written`, repaired.
 
-    `schemeless`: a bare host with any known ending counts; otherwise only one that cannot be a file's name, since it stands
-    where a link without scheme is a relative one. NoAddress says why there is none.
+    `schemeless`: a bare host with any known ending counts; otherwise only one that cannot be a file's name,
+    since it stands where a link without scheme is a relative one. NoAddress says why there is none.
     """
     text = written.strip(_WRAPPING)
     scheme = _SCHEME.search(text)

@@ -115,7 +115,9 @@ def _text(content: bytes) -> str | None:
 
 
 def _plausible(hint: Format, head: str) -> bool:
-    """Whether a name's hint can be true: a .csv full of Markdown links, or a .md that is a page of HTML, is not believed."""
+    """Whether a name's hint can be true: a .csv full of Markdown links, or a .md that is a page of HTML, is
+    not believed.
+    """
     if hint is Format.CSV:
         return head.count("](") < 3
     if hint is Format.HTML:
@@ -132,4 +134,6 @@ def _is_table(head: str) -> bool:
         return True
     delimiter = delimiter_of(head)
     widths = [line.count(delimiter) for line in lines]
-    return min(widths) >= 1 and delimiter != "," or (min(widths) >= 1 and widths[0] == max(set(widths), key=widths.count))
+    return (min(widths) >= 1 and delimiter != ",") or (
+        min(widths) >= 1 and widths[0] == max(set(widths), key=widths.count)
+    )

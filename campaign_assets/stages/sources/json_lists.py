@@ -1,7 +1,7 @@
 """JSON lists of any nesting, and JSON lines, as records with the line each begins on.
 
-Elements of arrays are decoded one by one, so that a large list is never held as objects. An object inside an array is a record; an
-object elsewhere is a container: its addresses are entries named by their keys.
+Elements of arrays are decoded one by one, so that a large list is never held as objects. An object inside
+an array is a record; an object elsewhere is a container: its addresses are entries named by their keys.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ def json_candidates(text: str) -> Iterator[Candidate | RejectedLine]:
         for _ in _Reader(text).records():
             pass
     except json.JSONDecodeError as error:
-        raise InputError(f"line {error.lineno} is not valid JSON ({error.msg}); mend it, or give a CSV list.") from error
+        raise InputError(
+            f"line {error.lineno} is not valid JSON ({error.msg}); mend it, or give a CSV list."
+        ) from error
     except RecursionError as error:
         raise InputError("the JSON is nested too deeply to be a list.") from error
     columns = columns_of(list(islice(_Reader(text).records(), SAMPLE)))
@@ -55,7 +57,12 @@ class _Reader:
     def _is_line(self, position: int) -> bool:
         """Whether the first value ends on its own line and another follows: JSON lines."""
         end = self._text.find("\n", position)
-        return end > 0 and self._text[position] == "{" and self._text[position:end].rstrip().endswith("}") and self._peek(self._skip(end)) == "{"
+        return (
+            end > 0
+            and self._text[position] == "{"
+            and self._text[position:end].rstrip().endswith("}")
+            and self._peek(self._skip(end)) == "{"
+        )
 
     def _walk(self, position: int, key: str, *, element: bool) -> Generator[Record, None, int]:
         """Yields the records of the value at `position`; returns where it ends."""
@@ -68,9 +75,11 @@ class _Reader:
         if isinstance(value, dict) and _holds_records(value):
             return (yield from self._container(position))
         fields = _fields(value, key)
-        if isinstance(value, dict) or any(map(looks_like_address, fields.values())):
-            yield Record(self._line_at(position), fields)
-        elif isinstance(value, str) and not key:
+        if (
+            isinstance(value, dict)
+            or any(map(looks_like_address, fields.values()))
+            or (isinstance(value, str) and not key)
+        ):
             yield Record(self._line_at(position), fields)
         return end
 
@@ -135,7 +144,9 @@ class _Reader:
 
 def _holds_records(value: dict[str, Any]) -> bool:
     """Whether an object holds lists of objects: a group, not a record."""
-    return any(isinstance(inner, list) and any(isinstance(x, dict) for x in inner) for inner in value.values())
+    return any(
+        isinstance(inner, list) and any(isinstance(x, dict) for x in inner) for inner in value.values()
+    )
 
 
 def _fields(value: Any, key: str) -> dict[str, str]:

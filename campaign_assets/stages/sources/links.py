@@ -1,9 +1,9 @@
 """Which links of a document are entries of its list, by stated rules, for Markdown and HTML alike.
 
-A link is an entry when it is the first good one of a list item or a table row and leads it (or follows a short label and a
-separator), or when a line of its own begins with it; further links count only where nothing but separators stands between. Badges,
-anchors, relative links, the document's own site, running text, code, comments and the sections that never hold entries are
-rejected, each with its reason.
+A link is an entry when it is the first good one of a list item or a table row and leads it (or follows a
+short label and a separator), or when a line of its own begins with it; further links count only where
+nothing but separators stands between. Badges, anchors, relative links, the document's own site, running
+text, code, comments and the sections that never hold entries are rejected, each with its reason.
 """
 
 from __future__ import annotations
@@ -18,20 +18,30 @@ from campaign_assets.model import RejectedLine
 from campaign_assets.stages.sources.addresses import Candidate, NoAddress, complete, site_of
 
 _SECTIONS = re.compile(
-    r"\W*(licen[sc]e|lizenz|contribut\w*|mitwirken|credits?|acknowledge?ments?|thanks?( to)?|table of contents|contents|toc|inhalt|star history|"
-    r"authors?|about( the)? authors?|maintainers?|sponsors?|supporters?|backers?|change ?log|footnotes?|references|see also|"
-    r"related( lists| projects| resources| repos\w*)?|support( us| me)?|contact|code of conduct|disclaimer|stargazers\w*)\W*",
+    r"\W*(licen[sc]e|lizenz|contribut\w*|mitwirken|credits?|acknowledge?ments?|thanks?( to)?|star history|inhalt|"
+    r"table of contents|contents|toc|authors?|about( the)? authors?|maintainers?|sponsors?|supporters?|backers?|"
+    r"change ?log|footnotes?|references|see also|related( lists| projects| resources| repos\w*)?|"
+    r"support( us| me)?|contact|code of conduct|disclaimer|stargazers\w*)\W*",
     re.IGNORECASE,
 )
-_BADGE = re.compile(r"shields\.io|badgen|badge|travis-ci|circleci|codecov|star-history|contrib\.rocks|buymeacoffee|ko-fi|licensebuttons|/i\.creativecommons", re.IGNORECASE)
+_BADGE = re.compile(
+    r"shields\.io|badgen|badge|travis-ci|circleci|codecov|star-history|contrib\.rocks|buymeacoffee|ko-fi|"
+    r"licensebuttons|/i\.creativecommons",
+    re.IGNORECASE,
+)
 _NO_LABEL = re.compile(
-    r"\W*(?:(?:thanks?|thank you|(?:made|built|created|powered|maintained|curated|hosted|written|inspired|generated)\s+(?:with|by|on|using|from)|originally|"
-    r"based on|see|read more|more info\w*|follow|fork|visit (?:us|our)|check out (?:our|my)|join (?:us|our))\b.*|"
-    r"(?:licen[sc]e|demo|docs?|documentation|source( code)?|twitter|x|github|contact|author|by|via|live|blog|e-?mail|more)\W*)",
+    r"\W*(?:(?:thanks?|thank you|originally|based on|see|read more|more info\w*|follow|fork|visit (?:us|our)|"
+    r"(?:made|built|created|powered|maintained|curated|hosted|written|inspired|generated)\s+(?:with|by|on|using|from)|"
+    r"check out (?:our|my)|join (?:us|our))\b.*|"
+    r"(?:licen[sc]e|demo|docs?|documentation|source( code)?|twitter|x|github|contact|author|by|via|live|blog|"
+    r"e-?mail|more)\W*)",
     re.IGNORECASE | re.DOTALL,
 )
 _OWN_LABEL = re.compile(r"\W*(?:web ?site|home ?page|url|link|site)\W*", re.IGNORECASE)
-_GENERIC = re.compile(r"\W*(link|here|visit|visit site|website|site|url|submit|go|open|click here|homepage|web|more|www|➡️?|🔗)?\W*", re.IGNORECASE)
+_GENERIC = re.compile(
+    r"\W*(link|here|visit|visit site|website|site|url|submit|go|open|click here|homepage|web|more|www|➡️?|🔗)?\W*",
+    re.IGNORECASE,
+)
 _SEPARATOR_END = re.compile(r"(?:[-–—―:：→➡|=(\[\t~»›]|->|=>)\s*$")
 _SEPARATORS = re.compile(r"(?:[\s,;/|·•・、，.&+–—-]|\band\b|\bor\b|\bund\b|\bet\b|\by\b)*", re.IGNORECASE)
 _WORDS = re.compile(r"\w+")
@@ -64,7 +74,9 @@ class Link(NamedTuple):
 
 @dataclass
 class Block:
-    """A piece of a document that belongs together: an item, a row, a line. Pieces alternate between text and links."""
+    """A piece of a document that belongs together: an item, a row, a line. Pieces alternate between text
+    and links.
+    """
 
     where: Where
     line: int
@@ -107,7 +119,12 @@ class Judge:
                 continue
             yield Candidate(piece.line, url, _name(piece, block), piece.href)
             entry, between = True, ""
-        if not seen and block.where in (Where.ITEM, Where.ROW) and _WORDS.search(block.text) and not self._excluded_level:
+        if (
+            not seen
+            and block.where in (Where.ITEM, Where.ROW)
+            and _WORDS.search(block.text)
+            and not self._excluded_level
+        ):
             yield RejectedLine(block.line, block.text, "no address")
 
     def _address(self, link: Link, block: Block) -> str:
@@ -118,7 +135,11 @@ class Judge:
             raise NoAddress("an image")
         url = complete(link.href, schemeless=link.bare)
         if block.where in (Where.CODE, Where.COMMENT, Where.NAVIGATION):
-            raise NoAddress({"code": "inside a code block", "comment": "inside a comment"}.get(block.where, "in the page's navigation"))
+            raise NoAddress(
+                {"code": "inside a code block", "comment": "inside a comment"}.get(
+                    block.where, "in the page's navigation"
+                )
+            )
         if self._excluded_level:
             raise NoAddress(f"under the heading {self._section!r}, which holds no entries")
         if site_of(url) in self._own:
@@ -145,14 +166,23 @@ def _leads(link: Link, block: Block, before: str) -> bool:
     separated = bool(_SEPARATOR_END.search(before.replace("*", "").replace("_", "")))
     if block.where is Where.ITEM:
         return len(label) <= (14 if separated else 4)
-    return len(label) <= 8 and separated and not _OWN_LABEL.fullmatch(before) and (link.bare or _ends_its_line(link, block))
+    return (
+        len(label) <= 8
+        and separated
+        and not _OWN_LABEL.fullmatch(before)
+        and (link.bare or _ends_its_line(link, block))
+    )
 
 
 def _ends_its_line(link: Link, block: Block) -> bool:
-    """Whether nothing, or a separator and a description, follows the link; a sentence that only begins with it does not count."""
+    """Whether nothing, or a separator and a description, follows the link; a sentence that only begins with
+    it does not count.
+    """
     following = block.pieces[block.pieces.index(link) + 1 :]
     after = next((piece for piece in following if isinstance(piece, str) and piece.strip()), "")
-    return not _WORDS.search(after) or re.match(r"\W*?(?:[-–—:：|•·,;(\n]|->)", after.strip("*_ ")) is not None
+    return (
+        not _WORDS.search(after) or re.match(r"\W*?(?:[-–—:：|•·,;(\n]|->)", after.strip("*_ ")) is not None
+    )
 
 
 def _name(link: Link, block: Block) -> str:

@@ -1,7 +1,7 @@
 """Markdown lists and plain text, line by line, so that a list of any length is read in bounded memory.
 
-Blocks (fences, comments, headings, items, rows, quotes) are told by how a line begins; what stands inside a line is parsed by
-markdown-it.
+Blocks (fences, comments, headings, items, rows, quotes) are told by how a line begins; what stands inside a
+line is parsed by markdown-it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ _REPOSITORY = re.compile(
 _OWN_HEAD = 60
 _ITEM_REACH = 40
 
-_INLINE = MarkdownIt("zero").enable(["link", "image", "autolink", "escape", "backticks", "html_inline", "entity"])
+_INLINE = MarkdownIt("zero").enable(
+    ["link", "image", "autolink", "escape", "backticks", "html_inline", "entity"]
+)
 _INLINE.normalizeLink = lambda url: url  # type: ignore[method-assign]  # addresses are repaired by us, not encoded
 _INLINE.validateLink = lambda url: True  # type: ignore[method-assign]  # refused by us, with a reason
 
@@ -51,7 +53,11 @@ def _own_repository(text: str) -> frozenset[str]:
     """The repository that the head of the document (before its first item or row) shows badges and forms of."""
     found: set[str] = set()
     for line in text[:20000].splitlines()[:_OWN_HEAD]:
-        if not _ITEM.match(line) and not _ROW.match(line) and ("badge" in line or "stargazers" in line or "shields.io" in line):
+        if (
+            not _ITEM.match(line)
+            and not _ROW.match(line)
+            and ("badge" in line or "stargazers" in line or "shields.io" in line)
+        ):
             found |= {f"github.com/{path.lower()}" for path in _REPOSITORY.findall(line)}
     return frozenset(found)
 
@@ -87,7 +93,13 @@ def _blocks(text: str, references: dict[str, str], judge: Judge) -> Iterator[Blo
         if hidden:
             yield Block(Where.COMMENT, number, list(_bare_pieces(line, number)))
             continue
-        continues = item is not None and line[:2].isspace() and line.strip() and not _ITEM.match(line) and number - item.line < _ITEM_REACH
+        continues = (
+            item is not None
+            and line[:2].isspace()
+            and line.strip()
+            and not _ITEM.match(line)
+            and number - item.line < _ITEM_REACH
+        )
         if continues and item is not None:
             item.pieces += ["\n", *_pieces(line, number, references)]
             continue
@@ -120,7 +132,9 @@ def _in_comment(line: str, inside: bool) -> tuple[bool, bool]:
     opened = line.find("<!--")
     if opened < 0:
         return False, False
-    return "-->" not in line[opened:], not line[:opened].strip() and not line[opened:].partition("-->")[2].strip()
+    return "-->" not in line[opened:], not line[:opened].strip() and not line[opened:].partition("-->")[
+        2
+    ].strip()
 
 
 def _block(line: str, number: int, references: dict[str, str], judge: Judge) -> Block | None:
@@ -136,7 +150,9 @@ def _block(line: str, number: int, references: dict[str, str], judge: Judge) -> 
     for pattern, where in ((_ITEM, Where.ITEM), (_ROW, Where.ROW), (_QUOTE, Where.QUOTE)):
         match = pattern.match(line)
         if match:
-            return Block(where, number, list(_pieces(match.group(1), number, references, cells=where is Where.ROW)))
+            return Block(
+                where, number, list(_pieces(match.group(1), number, references, cells=where is Where.ROW))
+            )
     where = Where.ROW if "<td" in line else Where.ITEM if "<li" in line else Where.LINE
     return Block(where, number, list(_pieces(line, number, references, lone=True)))
 
@@ -148,14 +164,25 @@ def _pieces(
     if lone and _PLAIN_ADDRESS.fullmatch(line):
         yield Link(number, line.strip(), line.strip(), bare=True)
         return
-    if "://" not in line and "](" not in line and "<" not in line and "www." not in line.lower() and "][" not in line and not references:
+    if (
+        "://" not in line
+        and "](" not in line
+        and "<" not in line
+        and "www." not in line.lower()
+        and "][" not in line
+        and not references
+    ):
         yield line.replace("|", "\t") if cells else line
         return
     if "](" not in line and "<" not in line and "`" not in line and "][" not in line and not references:
         for piece in _bare_pieces(line, number):
             yield piece.replace("|", "\t") if cells and isinstance(piece, str) else piece
         return
-    env = {"references": {label: {"href": href, "title": ""} for label, href in references.items()}} if references else {}
+    env = (
+        {"references": {label: {"href": href, "title": ""} for label, href in references.items()}}
+        if references
+        else {}
+    )
     tokens = _INLINE.parseInline(line, env)[0].children or []
     yield from _token_pieces(tokens, number, cells)
 
@@ -173,7 +200,10 @@ def _token_pieces(tokens: list[Token], number: int, cells: bool) -> Iterator[str
         else:
             picture = _picture(token)
             if href is not None:
-                image, text = image or picture, text + (token.content if token.type in ("text", "code_inline") else "")
+                image, text = (
+                    image or picture,
+                    text + (token.content if token.type in ("text", "code_inline") else ""),
+                )
             elif picture:
                 yield Link(number, "", token.content, picture)
             else:

@@ -12,13 +12,58 @@ from campaign_assets.stages.sources.links import Block, Judge, Link, Where
 
 _STEP = 65536
 _ITEMS = {"li": Where.ITEM, "dt": Where.ITEM, "dd": Where.ITEM, "tr": Where.ROW}
-_BREAKS = frozenset({"p", "div", "section", "article", "main", "ul", "ol", "dl", "table", "tbody", "body", "figure", "blockquote", "center", "pre"})
+_BREAKS = frozenset(
+    {
+        "p",
+        "div",
+        "section",
+        "article",
+        "main",
+        "ul",
+        "ol",
+        "dl",
+        "table",
+        "tbody",
+        "body",
+        "figure",
+        "blockquote",
+        "center",
+        "pre",
+    }
+)
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _APART = frozenset({"nav", "footer", "aside", "form", "header", "menu"})
-_UNREAD = frozenset({"script", "style", "template", "noscript", "svg", "title", "select", "textarea", "button"})
-_VOID = frozenset({"br", "img", "hr", "input", "link", "meta", "base", "col", "area", "wbr", "source", "embed", "p", "dt", "dd", "option"})
-_NAVIGATION = re.compile(r"(?:^|[\s_-])(?:nav(?:bar|igation)?|menu|footer|breadcrumbs?|sidebar|social|share|cookies?|toc|pagination)(?:$|[\s_-])", re.IGNORECASE)
-_OWN = re.compile(r"<(?:link[^>]*rel=[\"']?canonical|base\b|meta[^>]*property=[\"']?og:url)[^>]*?(?:href|content)=[\"']?([^\"'\s>]+)", re.IGNORECASE)
+_UNREAD = frozenset(
+    {"script", "style", "template", "noscript", "svg", "title", "select", "textarea", "button"}
+)
+_VOID = frozenset(
+    {
+        "br",
+        "img",
+        "hr",
+        "input",
+        "link",
+        "meta",
+        "base",
+        "col",
+        "area",
+        "wbr",
+        "source",
+        "embed",
+        "p",
+        "dt",
+        "dd",
+        "option",
+    }
+)
+_NAVIGATION = re.compile(
+    r"(?:^|[\s_-])(?:nav(?:bar|igation)?|menu|footer|breadcrumbs?|sidebar|social|share|cookies?|toc|pagination)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_OWN = re.compile(
+    r"<(?:link[^>]*rel=[\"']?canonical|base\b|meta[^>]*property=[\"']?og:url)[^>]*?(?:href|content)=[\"']?([^\"'\s>]+)",
+    re.IGNORECASE,
+)
 
 
 def html_candidates(text: str) -> Iterator[Candidate | RejectedLine]:
@@ -132,8 +177,10 @@ class _Reader(HTMLParser):
         if tag == "header":
             return not any(name in ("article", "section") for name, _ in self._open)
         named = f"{given.get('class') or ''} {given.get('id') or ''}"
-        return tag in _APART or given.get("role") in ("navigation", "contentinfo", "banner") or (
-            tag not in ("body", "main", "article", "table") and _NAVIGATION.search(named) is not None
+        return (
+            tag in _APART
+            or given.get("role") in ("navigation", "contentinfo", "banner")
+            or (tag not in ("body", "main", "article", "table") and _NAVIGATION.search(named) is not None)
         )
 
     def _close(self, tag: str) -> None:

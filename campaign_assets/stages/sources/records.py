@@ -1,7 +1,7 @@
 """Lists of records, and CSV with any delimiter and any column names.
 
-The column that holds the addresses is found by content over the first rows: the one with the most different sites; names of
-columns only tip the scales. Rows are read one by one.
+The column that holds the addresses is found by content over the first rows: the one with the most different
+sites; names of columns only tip the scales. Rows are read one by one.
 """
 
 from __future__ import annotations
@@ -15,14 +15,28 @@ from typing import NamedTuple
 
 from campaign_assets.errors import InputError
 from campaign_assets.model import RejectedLine
-from campaign_assets.stages.sources.addresses import Candidate, NoAddress, complete, looks_like_address, site_of
+from campaign_assets.stages.sources.addresses import (
+    Candidate,
+    NoAddress,
+    complete,
+    looks_like_address,
+    site_of,
+)
 from campaign_assets.stages.sources.formats import delimiter_of
 
 SAMPLE = 300
 _CELL_LIMIT = 10_000_000
-_ADDRESS_NAMES = re.compile(r"url|website|web ?site|site|link|domain|homepage|address|href|host", re.IGNORECASE)
-_LESSER_NAMES = re.compile(r"submi|logo|image|icon|twitter|facebook|linkedin|social|source|affiliate|screenshot|favicon", re.IGNORECASE)
-_NAME_NAMES = re.compile(r"^(name|title|directory|site ?name|directory ?name|platform|publisher|label|text|website)$", re.IGNORECASE)
+_ADDRESS_NAMES = re.compile(
+    r"url|website|web ?site|site|link|domain|homepage|address|href|host", re.IGNORECASE
+)
+_LESSER_NAMES = re.compile(
+    r"submi|logo|image|icon|twitter|facebook|linkedin|social|source|affiliate|screenshot|favicon",
+    re.IGNORECASE,
+)
+_NAME_NAMES = re.compile(
+    r"^(name|title|directory|site ?name|directory ?name|platform|publisher|label|text|website)$",
+    re.IGNORECASE,
+)
 
 
 class Record(NamedTuple):
@@ -51,7 +65,9 @@ def csv_candidates(text: str) -> Iterator[Candidate | RejectedLine]:
 
 
 def candidate(record: Record, columns: Columns) -> Candidate | RejectedLine:
-    """The record's address, or why it has none; a row whose columns slipped counts where it holds exactly one address."""
+    """The record's address, or why it has none; a row whose columns slipped counts where it holds exactly
+    one address.
+    """
     cell = record.fields.get(columns.address, "")
     shown = " ".join(filter(None, (value.strip() for value in record.fields.values())))[:200]
     try:
@@ -80,7 +96,11 @@ def columns_of(sample: list[Record], titles: dict[str, str] | None = None) -> Co
     titled = {column: (titles or {}).get(column, column) for column in {*sites, *texts}}
     address = max(sites, key=lambda column: len(sites[column]) * _liking(titled[column]))
     named = [column for column in texts if column != address]
-    name = max(named, key=lambda column: (bool(_NAME_NAMES.match(titled[column].strip())), len(texts[column])), default=None)
+    name = max(
+        named,
+        key=lambda column: (bool(_NAME_NAMES.match(titled[column].strip())), len(texts[column])),
+        default=None,
+    )
     return Columns(address, name)
 
 
