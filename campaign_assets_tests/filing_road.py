@@ -1,6 +1,8 @@
-"""The road from a submit page to a verdict, walked by the real stage bodies in a real browser on a real sandbox: for tests.
+"""The road from a submit page to a verdict, walked by the real stage bodies in a real browser on a real
+sandbox: for tests.
 
-Owns units and tools as the runtime would build them; the ledger's part (claim, arm, commit) is a record of what was asked.
+Owns units and tools as the runtime would build them; the ledger's part (claim, arm, commit) is a record of
+what was asked.
 """
 
 from __future__ import annotations
@@ -55,18 +57,35 @@ def business(**changes: Any) -> Business:
         "name": "Tallyhopper",
         "url": f"https://{TARGET}/",
         "tagline": "Every morning's numbers on one page",
-        "short_description": "Tallyhopper gathers the numbers of a small business on one page: sales, visits and open invoices, every morning.",
-        "description": (
-            "Tallyhopper is an analytics dashboard for small businesses. It reads the shop, the web analytics and the bookkeeping, and puts "
-            "the numbers that matter on one page. The page is ready every morning and can be sent by e-mail. Reports for a week, a month or "
-            "a quarter are written with one click and exported as PDF. Goals can be set for each number, and a note says which of them are "
-            "in danger. There is nothing to install: it runs in the browser and on phones. Data are kept in Europe and can be exported at "
-            "any time. Businesses with one data source use it without paying."
+        "short_description": (
+            "Tallyhopper gathers the numbers of a small business on one page: sales, visits and open invoices, "
+            "every morning."
         ),
-        "features": ("daily overview", "weekly reports", "goals with alerts", "PDF export", "shop and bookkeeping connections"),
+        "description": (
+            "Tallyhopper is an analytics dashboard for small businesses. It reads the shop, the web analytics and "
+            "the bookkeeping, and puts the numbers that matter on one page. The page is ready every morning and can "
+            "be sent by e-mail. Reports for a week, a month or a quarter are written with one click and exported as "
+            "PDF. Goals can be set for each number, and a note says which of them are in danger. There is nothing to "
+            "install: it runs in the browser and on phones. Data are kept in Europe and can be exported at any time. "
+            "Businesses with one data source use it without paying."
+        ),
+        "features": (
+            "daily overview",
+            "weekly reports",
+            "goals with alerts",
+            "PDF export",
+            "shop and bookkeeping connections",
+        ),
         "audience": "shops, agencies and other small businesses",
         "categories": ("Analytics", "Reporting", "Business software", "Marketing"),
-        "tags": ("analytics", "dashboard", "reporting", "small business", "business intelligence", "marketing"),
+        "tags": (
+            "analytics",
+            "dashboard",
+            "reporting",
+            "small business",
+            "business intelligence",
+            "marketing",
+        ),
         "languages": ("de",),
         "pricing": "freemium",
         "founded_year": 2021,
@@ -108,7 +127,13 @@ class Road:
         path.write_bytes(content)
         return Evidence(kind=kind, path=digest, media_type=media_type, sha256=digest, size=len(content))
 
-    def unit(self, host: str, stage: Stage = Stage.FORM_MAPPING, results: Mapping[Stage, Any] | None = None, **changes: Any) -> Unit:
+    def unit(
+        self,
+        host: str,
+        stage: Stage = Stage.FORM_MAPPING,
+        results: Mapping[Stage, Any] | None = None,
+        **changes: Any,
+    ) -> Unit:
         """A unit of a sandbox directory whose submit page discovery has found."""
         site = site_for(host)
         found = DiscoveryResult(
@@ -119,14 +144,16 @@ class Road:
             submit_found="the test knows it",
         )
         unit = Unit(
-            id=1, publisher_id=1, campaign_id=CAMPAIGN, key=Key("acme", "launch", host), stage=stage, claim=uuid4(), epoch=1,
-            run_id="run", attempts=0, waits=0, alone=False, url=f"https://{host}/", name=host, business=self.business,
-            settings=self.settings, upstream_version=1, results={Stage.DISCOVERY: found, **(results or {})},
+            id=1, publisher_id=1, campaign_id=CAMPAIGN, key=Key("acme", "launch", host), stage=stage, claim=uuid4(),
+            epoch=1, run_id="run", attempts=0, waits=0, alone=False, url=f"https://{host}/", name=host,
+            business=self.business, settings=self.settings, upstream_version=1,
+            results={Stage.DISCOVERY: found, **(results or {})},
         )  # fmt: skip
         return replace(unit, **changes)
 
     async def walk(self, host: str, to: Stage = Stage.SUBMISSION, **changes: Any) -> tuple[Stage, Outcome]:
-        """The stages one after another up to `to`, or to the first that does not succeed; the last outcome with its stage."""
+        """The stages one after another up to `to`, or to the first that does not succeed; the last outcome
+        with its stage."""
         results: dict[Stage, Any] = {}
         for stage, body in STAGES.items():
             outcome = await body(self.unit(host, stage, results, **changes), self.tools())

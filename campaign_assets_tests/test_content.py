@@ -58,7 +58,9 @@ def test_every_text_fits_its_limit_and_ends_with_a_whole_word(limit: int, site: 
     ):
         if text is not None:
             assert room.size(text) <= limit
-            assert words(text) - {"features", "for"} <= known, "a word was cut, or something was said that the profile does not say"
+            assert words(text) - {"features", "for"} <= known, (
+                "a word was cut, or something was said that the profile does not say"
+            )
 
 
 @given(minimum=st.integers(10, 500), site=st.sampled_from(SITES))
@@ -103,7 +105,12 @@ def test_a_correction_beats_the_writer() -> None:
 def test_the_category_is_the_closest_option_of_the_form() -> None:
     page = Page()
     page("Description", "textarea", "description")
-    page("Category", "select-one", "category", options=("Select one", "Restaurants", "Data and analytics", "Travel"))
+    page(
+        "Category",
+        "select-one",
+        "category",
+        options=("Select one", "Restaurants", "Data and analytics", "Travel"),
+    )
     assert texts(written(page))["category"] == "Data and analytics"
 
 
@@ -147,7 +154,9 @@ def test_an_optional_control_that_nothing_fits_is_left_empty() -> None:
     assert "description" not in texts(written(page))
 
 
-@pytest.mark.parametrize(("said", "most"), [("up to five tags", 5), ("max. 3 keywords", 3), ("höchstens fünf", 5), ("Tags", 10)])
+@pytest.mark.parametrize(
+    ("said", "most"), [("up to five tags", 5), ("max. 3 keywords", 3), ("höchstens fünf", 5), ("Tags", 10)]
+)
 def test_the_number_of_tags_follows_the_form_s_words(said: str, most: int) -> None:
     assert most_tags(said) == most
 

@@ -10,7 +10,69 @@ from campaign_assets.model import Action, Control, Form, FormDocument, MappedCon
 from campaign_assets.stages.form_mapping import map_document
 from campaign_assets_tests.filing_road import business
 
-_TAGS = {"textarea": "textarea", "select-one": "select", "submit": "button", "button": "button"}
+LABELS = {
+    "en": {
+        "Company name": "name", "Website URL": "url",
+        "Tell us about your company": "description", "Category": "category",
+        "Your e-mail": "email", "Zip / Postal code": "postal_code",
+        "Keywords (comma separated)": "tags", "Tagline": "tagline",
+    },
+    "de": {
+        "Firmenname": "name", "Webseite": "url", "Beschreibung": "description",
+        "Rubrik": "category", "Ansprechpartner": "contact_name", "E-Mail-Adresse": "email",
+        "PLZ": "postal_code", "Schlagwörter": "tags", "Straße und Hausnummer": "address",
+    },
+    "fr": {
+        "Nom de l'entreprise": "name", "Site internet": "url", "Description": "description",
+        "Catégorie": "category", "Prénom": "first_name", "Nom de famille": "last_name",
+        "Adresse e-mail": "email", "Code postal": "postal_code",
+    },
+    "es": {
+        "Nombre de la empresa": "name", "Sitio web": "url", "Descripción": "description",
+        "Categoría": "category", "Correo electrónico": "email", "Teléfono": "phone",
+        "Ciudad": "city", "Etiquetas": "tags",
+    },
+    "it": {
+        "Ragione sociale": "name", "Sito web": "url", "Descrizione": "description",
+        "Categoria": "category", "Cognome": "last_name",
+    },
+    "pt": {
+        "Nome da empresa": "name", "Endereço do site": "url", "Descrição": "description",
+        "Palavras-chave": "tags",
+    },
+    "nl": {
+        "Bedrijfsnaam": "name", "Webadres": "url", "Omschrijving": "description",
+        "Trefwoorden": "tags", "Postcode": "postal_code",
+    },
+    "pl": {
+        "Nazwa firmy": "name", "Strona WWW": "url", "Opis": "description",
+        "Słowa kluczowe": "tags", "Kod pocztowy": "postal_code",
+    },
+    "tr": {
+        "Firma adı": "name", "Web sitesi": "url", "Açıklama": "description",
+        "Kategori": "category", "E-posta": "email",
+    },
+    "ja": {
+        "会社名": "name", "ＵＲＬ": "url", "紹介文": "description", "カテゴリー": "category",
+        "担当者名": "contact_name", "メールアドレス": "email", "郵便番号": "postal_code",
+    },
+    "zh": {
+        "公司名称": "name", "网址": "url", "简介": "description", "分类": "category",
+        "联系人": "contact_name", "邮箱": "email",
+    },
+    "ru": {
+        "Название компании": "name", "Адрес сайта": "url", "Описание": "description",
+        "Категория": "category", "Телефон": "phone",
+    },
+}  # fmt: skip
+"""What labels say, with the field they ask for, by language."""
+
+_TAGS: dict[str, Any] = {
+    "textarea": "textarea",
+    "select-one": "select",
+    "submit": "button",
+    "button": "button",
+}
 
 
 class Page:
@@ -20,22 +82,31 @@ class Page:
         self.language = language
         self.controls: list[Control] = []
 
-    def __call__(self, label: str = "", type: str = "text", name: str = "", form: int | None = 0, **rest: Any) -> int:
+    def __call__(
+        self, label: str = "", type: str = "text", name: str = "", form: int | None = 0, **rest: Any
+    ) -> int:
         index = len(self.controls)
-        hints = (*rest.pop("hints", ()), *((("for", label),) if label else ()), *((("name", name),) if name else ()))
-        options = tuple(Option(value=text, label=text) for text in rest.pop("options", ()))
-        self.controls.append(
-            Control(
-                index=index, tag=_TAGS.get(type, "input"), type=type, name=name, label=label, form=form, hints=hints,
-                options=options, **rest,
-            )  # fmt: skip
+        hints = (
+            *rest.pop("hints", ()),
+            *((("for", label),) if label else ()),
+            *((("name", name),) if name else ()),
         )
+        options = tuple(Option(value=text, label=text) for text in rest.pop("options", ()))
+        control = Control(
+            index=index, tag=_TAGS.get(type, "input"), type=type, name=name, label=label, form=form
+        )
+        rest |= {"hints": hints, "options": options}
+        self.controls.append(control.model_copy(update=rest))
         return index
 
     def document(self, forms: int = 1, **rest: Any) -> FormDocument:
         made = tuple(Form(index=i, action="https://x.example/go", method="post") for i in range(forms))
         return FormDocument(
-            url="https://x.example/submit", language=self.language, forms=made, controls=tuple(self.controls), **rest
+            url="https://x.example/submit",
+            language=self.language,
+            forms=made,
+            controls=tuple(self.controls),
+            **rest,
         )
 
     def mapped(self, **profile: Any) -> dict[int, MappedControl]:
@@ -50,28 +121,7 @@ def listing(page: Page) -> None:
     page("Submit", "submit", "go")
 
 
-@pytest.mark.parametrize(
-    ("language", "labels"),
-    [
-        ("en", {"Company name": "name", "Website URL": "url", "Tell us about your company": "description", "Category": "category",
-                "Your e-mail": "email", "Zip / Postal code": "postal_code", "Keywords (comma separated)": "tags", "Tagline": "tagline"}),
-        ("de", {"Firmenname": "name", "Webseite": "url", "Beschreibung": "description", "Rubrik": "category", "Ansprechpartner": "contact_name",
-                "E-Mail-Adresse": "email", "PLZ": "postal_code", "Schlagwörter": "tags", "Straße und Hausnummer": "address"}),
-        ("fr", {"Nom de l'entreprise": "name", "Site internet": "url", "Description": "description", "Catégorie": "category",
-                "Prénom": "first_name", "Nom de famille": "last_name", "Adresse e-mail": "email", "Code postal": "postal_code"}),
-        ("es", {"Nombre de la empresa": "name", "Sitio web": "url", "Descripción": "description", "Categoría": "category",
-                "Correo electrónico": "email", "Teléfono": "phone", "Ciudad": "city", "Etiquetas": "tags"}),
-        ("it", {"Ragione sociale": "name", "Sito web": "url", "Descrizione": "description", "Categoria": "category", "Cognome": "last_name"}),
-        ("pt", {"Nome da empresa": "name", "Endereço do site": "url", "Descrição": "description", "Palavras-chave": "tags"}),
-        ("nl", {"Bedrijfsnaam": "name", "Webadres": "url", "Omschrijving": "description", "Trefwoorden": "tags", "Postcode": "postal_code"}),
-        ("pl", {"Nazwa firmy": "name", "Strona WWW": "url", "Opis": "description", "Słowa kluczowe": "tags", "Kod pocztowy": "postal_code"}),
-        ("tr", {"Firma adı": "name", "Web sitesi": "url", "Açıklama": "description", "Kategori": "category", "E-posta": "email"}),
-        ("ja", {"会社名": "name", "ＵＲＬ": "url", "紹介文": "description", "カテゴリー": "category", "担当者名": "contact_name",
-                "メールアドレス": "email", "郵便番号": "postal_code"}),
-        ("zh", {"公司名称": "name", "网址": "url", "简介": "description", "分类": "category", "联系人": "contact_name", "邮箱": "email"}),
-        ("ru", {"Название компании": "name", "Адрес сайта": "url", "Описание": "description", "Категория": "category", "Телефон": "phone"}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("language", "labels"), LABELS.items())
 def test_labels_are_read_in_twelve_languages(language: str, labels: dict[str, str]) -> None:
     page = Page(language)
     for label, field in labels.items():
@@ -115,7 +165,10 @@ def test_a_type_outranks_a_weak_hint() -> None:
 
 def test_an_autocomplete_token_names_the_field() -> None:
     page = Page()
-    given, zip_code = page("Field 1", autocomplete="given-name"), page("Field 2", autocomplete="shipping postal-code")
+    given, zip_code = (
+        page("Field 1", autocomplete="given-name"),
+        page("Field 2", autocomplete="shipping postal-code"),
+    )
     listing(page)
     words = page.mapped()
     assert (words[given].field, words[zip_code].field) == ("first_name", "postal_code")
@@ -123,7 +176,10 @@ def test_an_autocomplete_token_names_the_field() -> None:
 
 def test_glued_and_nested_identifiers_are_read() -> None:
     page = Page()
-    named = [page(name=n) for n in ("txtCompanyName", "listing[contact][firstName]", "shortdescription", "ctl00$Main$tbPhone")]
+    named = [
+        page(name=n)
+        for n in ("txtCompanyName", "listing[contact][firstName]", "shortdescription", "ctl00$Main$tbPhone")
+    ]
     page(name="longdesc", type="textarea")
     listing(page)
     words = page.mapped()
@@ -133,7 +189,9 @@ def test_glued_and_nested_identifiers_are_read() -> None:
 def test_an_invisible_control_is_never_touched() -> None:
     page = Page()
     trap = page("Website", "url", "website", visible=False, concealment="off-screen")
-    box = page("I agree to the terms", "checkbox", "agree", visible=False, concealment="display: none", required=True)
+    box = page(
+        "I agree to the terms", "checkbox", "agree", visible=False, concealment="display: none", required=True
+    )
     listing(page)
     words = page.mapped()
     assert (words[trap].field, words[trap].action) == ("honeypot", Action.LEAVE)
@@ -156,7 +214,10 @@ def test_hidden_tokens_stay_as_the_site_set_them() -> None:
 
 def test_a_captcha_goes_to_a_human() -> None:
     page = Page()
-    sums, code = page("What is 3 + 4?", name="q1", required=True), page("Enter the code from the image", name="vcode")
+    sums, code = (
+        page("What is 3 + 4?", name="q1", required=True),
+        page("Enter the code from the image", name="vcode"),
+    )
     listing(page)
     result = map_document(page.document(), business())
     words = {m.index: m for m in result.controls}
@@ -213,7 +274,13 @@ def test_a_choice_without_a_free_listing_goes_to_a_human() -> None:
 
 def test_revenues_in_dollars_are_no_prices_of_a_listing() -> None:
     page = Page()
-    revenue = page("Annual revenue", "select-one", "revenue", options=("Pre-revenue", "Up to $10k", "More"), required=True)
+    revenue = page(
+        "Annual revenue",
+        "select-one",
+        "revenue",
+        options=("Pre-revenue", "Up to $10k", "More"),
+        required=True,
+    )
     listing(page)
     assert (page.mapped()[revenue].field, page.mapped()[revenue].action) == (None, Action.HUMAN)
 
@@ -222,7 +289,10 @@ def test_of_two_submit_buttons_the_free_one_is_pressed() -> None:
     page = Page()
     listing(page)
     page.controls.pop()
-    costly, free = page("Submit with express review ($29)", "submit", "go"), page("Submit for free", "submit", "go")
+    costly, free = (
+        page("Submit with express review ($29)", "submit", "go"),
+        page("Submit for free", "submit", "go"),
+    )
     words = page.mapped()
     assert (words[costly].action, words[free].action) == (Action.LEAVE, Action.CLICK)
 
@@ -244,7 +314,12 @@ def test_the_submission_form_is_chosen_among_search_login_newsletter_and_comment
     page("Password", "password", "pw", form=1)
     page("Your e-mail", "email", "mail", form=2)
     page("Subscribe", "submit", form=2)
-    for label, kind, name in (("Name", "text", "author"), ("E-mail", "email", "email"), ("Website", "url", "url"), ("Comment", "textarea", "comment")):
+    for label, kind, name in (
+        ("Name", "text", "author"),
+        ("E-mail", "email", "email"),
+        ("Website", "url", "url"),
+        ("Comment", "textarea", "comment"),
+    ):
         page(label, kind, name, form=3)
     page("Company name", name="company", form=4)
     page("Website", "url", "site", form=4)
@@ -265,7 +340,9 @@ def test_a_page_without_a_submission_form_has_none() -> None:
 def test_deep_links_and_counters_are_ignored() -> None:
     page = Page()
     first = page("Title", name="title1"), page("URL", "url", "url1")
-    rows = [page(f"Title {n}", name=f"title{n}") for n in (2, 3, 4)] + [page(f"URL {n}", "url", f"url{n}") for n in (2, 3, 4)]
+    rows = [page(f"Title {n}", name=f"title{n}") for n in (2, 3, 4)] + [
+        page(f"URL {n}", "url", f"url{n}") for n in (2, 3, 4)
+    ]
     counter = page("", name="description_left", value="900")
     page("Description", "textarea", "description")
     page("Submit", "submit")
@@ -297,7 +374,10 @@ def test_an_answer_of_the_profile_answers_its_question() -> None:
 def test_a_required_radio_group_is_one_question() -> None:
     page = Page()
     shared = (("legend", "How did you hear about us?"),)
-    group = [page(text, "radio", "heard", hints=shared, value=text, required=True) for text in ("From a friend", "A podcast")]
+    group = [
+        page(text, "radio", "heard", hints=shared, value=text, required=True)
+        for text in ("From a friend", "A podcast")
+    ]
     listing(page)
     result = map_document(page.document(), business())
     assert {m.action for m in result.controls if m.index in group} == {Action.HUMAN}

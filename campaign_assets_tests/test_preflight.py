@@ -38,7 +38,13 @@ SITE = "brightlist.example"
 NOWHERE = Lookup(None, "Not looked for.")
 
 
-def unit_of(page: Page, *, approval: Approval = Approval.AUTOMATIC, profile: dict[str, Any] | None = None, **changes: Any) -> Unit:
+def unit_of(
+    page: Page,
+    *,
+    approval: Approval = Approval.AUTOMATIC,
+    profile: dict[str, Any] | None = None,
+    **changes: Any,
+) -> Unit:
     """A unit at preflight whose form is `page`, mapped and written for."""
     facts = business(**(profile or {}))
     mapping = map_document(page.document(), facts, SITE)
@@ -227,16 +233,20 @@ def test_a_control_that_nobody_sees_fails_its_check(page: Page) -> None:
     unit = unit_of(page)
     document = unit.result(FormMappingResult).document
     hidden = document.controls[2].model_copy(update={"visible": False, "concealment": "off-screen"})
-    changed = document.model_copy(update={"controls": (*document.controls[:2], hidden, *document.controls[3:])})
+    changed = document.model_copy(
+        update={"controls": (*document.controls[:2], hidden, *document.controls[3:])}
+    )
     found = {c.name: c.passed for c in checks(assemble(unit), payload_of(judged(unit)), changed)}
     assert not found["seen"]
 
 
 def test_the_site_s_search_is_asked_by_get_only() -> None:
     def home(form: str) -> Document:
-        return Document("https://dir.example/", 200, {}, form.encode(), form, (), "text/html")
+        return Document("https://dir.example/", 200, {}, form.encode(), form, "text/html")
 
-    found = search_address(home('<form action="/find"><input name="q"><input type=hidden name=l value=en></form>'), "Tally & Co")
+    found = search_address(
+        home('<form action="/find"><input name="q"><input type=hidden name=l value=en></form>'), "Tally & Co"
+    )
     assert found == "https://dir.example/find?l=en&q=Tally+%26+Co"
     assert search_address(home('<form method="post"><input name="q"></form>'), "x") is None
 

@@ -23,19 +23,30 @@ PAYLOAD = Payload(
     form=0,
     fingerprint="f",
     entries=tuple(
-        Entry(index=c.index, name=c.name, type=c.type, field="name", action=Action.FILL, value="x", source="name") for c in FORM
+        Entry(
+            index=c.index,
+            name=c.name,
+            type=c.type,
+            field="name",
+            action=Action.FILL,
+            value="x",
+            source="name",
+        )
+        for c in FORM
     ),
     submit=2,
 )
 
 
-def judged(text: str, status: int | None = 200, *, after: FormDocument | None = GONE, **changes: Any) -> Judgement:
+def judged(
+    text: str, status: int | None = 200, *, after: FormDocument | None = GONE, **changes: Any
+) -> Judgement:
     """The verdict on a click whose answer has `status` and says `text`."""
     post = Post("POST", PAGE, status, None, "yes" if status else "perhaps")
     given: dict[str, Any] = {
-        "sent": "yes", "sentence": "The site answered.", "posts": (post,), "requests": (post,), "status": status, "navigated": True,
-        "final_url": GONE.url, "alert": "", "text_before": "Add your site\nCompany\nError messages appear here", "text_after": text,
-        "html_after": f"<p>{text}</p>",
+        "sent": "yes", "sentence": "The site answered.", "posts": (post,), "requests": (post,), "status": status,
+        "navigated": True, "final_url": GONE.url, "alert": "", "text_after": text, "html_after": f"<p>{text}</p>",
+        "text_before": "Add your site\nCompany\nError messages appear here",
     }  # fmt: skip
     return judge(Pressed(**(given | changes)), PAYLOAD, after, "https://tallyhopper.example/")
 
@@ -69,7 +80,9 @@ def judged(text: str, status: int | None = 200, *, after: FormDocument | None = 
 def test_words_after_a_good_answer_make_the_verdict(text: str, verdict: Verdict) -> None:
     found = judged(text)
     assert found.verdict is verdict, found
-    assert not text or verdict is Verdict.UNKNOWN or text[:20] in found.sentence, "the site's own words belong into the sentence"
+    assert not text or verdict is Verdict.UNKNOWN or text[:20] in found.sentence, (
+        "the site's own words belong into the sentence"
+    )
 
 
 def test_success_on_a_500_is_not_believed() -> None:
@@ -84,7 +97,11 @@ def test_success_without_a_post_is_not_believed() -> None:
 
 def test_a_refused_value_carries_the_site_s_words() -> None:
     for status in (422, 200):
-        found = judged("Please correct the following:\nDescription is too short: at least 100 characters.", status, after=STANDING)
+        found = judged(
+            "Please correct the following:\nDescription is too short: at least 100 characters.",
+            status,
+            after=STANDING,
+        )
         assert (found.verdict, found.reason) == (Verdict.REFUSED, Reason.REFUSED_VALUE)
         assert "at least 100 characters" in found.sentence
 
@@ -100,27 +117,46 @@ def test_words_that_stood_there_before_say_nothing() -> None:
 
 
 def test_an_alert_speaks_like_the_page() -> None:
-    found = judged("Add your site", text_before="Add your site", alert="Thank you! Your site has been added.", after=STANDING)
+    found = judged(
+        "Add your site",
+        text_before="Add your site",
+        alert="Thank you! Your site has been added.",
+        after=STANDING,
+    )
     assert found.verdict is Verdict.ACCEPTED
 
 
 def test_nothing_sent_is_certain_and_anything_that_may_have_left_is_unknown() -> None:
     assert judged("Thank you!", sent="no", sentence="Nothing was sent.").verdict is Verdict.NOT_SENT
-    assert judged("Thank you!", None, sent="perhaps", sentence="No answer came in time.").verdict is Verdict.UNKNOWN
+    assert (
+        judged("Thank you!", None, sent="perhaps", sentence="No answer came in time.").verdict
+        is Verdict.UNKNOWN
+    )
 
 
 def test_a_conflict_status_with_the_words_is_already_listed() -> None:
-    assert judged("This website is already in the directory.", 409, after=STANDING).verdict is Verdict.ALREADY_LISTED
+    assert (
+        judged("This website is already in the directory.", 409, after=STANDING).verdict
+        is Verdict.ALREADY_LISTED
+    )
 
 
-@pytest.mark.parametrize(("status", "reason"), [(403, Reason.REFUSED_SITE), (422, Reason.REFUSED_VALUE), (429, Reason.UNKNOWN_VERDICT)])
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [(403, Reason.REFUSED_SITE), (422, Reason.REFUSED_VALUE), (429, Reason.UNKNOWN_VERDICT)],
+)
 def test_a_client_error_without_words_goes_by_its_status(status: int, reason: Reason) -> None:
     assert judged("Hm.", status).reason is reason
 
 
 def test_the_answer_that_is_the_listing_is_acceptance_with_its_receipt() -> None:
     html = '<h1>Tallyhopper</h1><a href="https://tallyhopper.example/">Visit website</a>'
-    found = judged("Tallyhopper\nVisit website", 303, html_after=html, final_url="https://dir.example/listing/tallyhopper")
+    found = judged(
+        "Tallyhopper\nVisit website",
+        303,
+        html_after=html,
+        final_url="https://dir.example/listing/tallyhopper",
+    )
     assert (found.verdict, found.receipt_url) == (Verdict.ACCEPTED, "https://dir.example/listing/tallyhopper")
 
 
@@ -131,7 +167,10 @@ def test_the_link_to_the_listing_is_the_receipt() -> None:
 
 
 def test_a_beacon_s_answer_is_not_the_filing_s() -> None:
-    posts = (Post("POST", PAGE, 500, None, "yes"), Post("POST", "https://stats.example/collect", 204, None, "yes"))
+    posts = (
+        Post("POST", PAGE, 500, None, "yes"),
+        Post("POST", "https://stats.example/collect", 204, None, "yes"),
+    )
     found = filing_post(posts, PAGE)
     assert found is not None
     assert found.status == 500

@@ -1,7 +1,7 @@
 """Which field each question of one form asks for: a global assignment over all of them.
 
-A field is given once (but for details a form may ask for twice); the surest pair goes first, and what it takes is gone for
-the others: a "Company name" beside a bare "Name" makes the latter the person's.
+A field is given once (but for details a form may ask for twice); the surest pair goes first, and what it
+takes is gone for the others: a "Company name" beside a bare "Name" makes the latter the person's.
 """
 
 from __future__ import annotations
@@ -12,7 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from campaign_assets.stages.choices import is_pricing
-from campaign_assets.stages.evidence import FOREIGN, Reading, holds, owner, read_control, repeats, rules, same_family
+from campaign_assets.stages.evidence import (
+    FOREIGN,
+    Reading,
+    holds,
+    owner,
+    read_control,
+    repeats,
+    rules,
+    same_family,
+)
 from campaign_assets.stages.questions import Question
 from campaign_assets.stages.roles import Role, settled
 
@@ -68,33 +77,50 @@ def _readings(question: Question, language: str) -> tuple[Reading, ...]:
     return readings
 
 
-def _in_context(asked: Sequence[Question], readings: Mapping[int, tuple[Reading, ...]]) -> dict[int, tuple[Reading, ...]]:
+def _in_context(
+    asked: Sequence[Question], readings: Mapping[int, tuple[Reading, ...]]
+) -> dict[int, tuple[Reading, ...]]:
     """A bare "name" is the business's where the form describes a site and names nothing else, else the person's."""
     tops = [readings[q.index][0] for q in asked if readings[q.index]]
     named = any(r.concept in ("name", "title") and not r.bare and r.score >= _CLEAR for r in tops)
-    listing = {"url"} & {r.concept for r in tops} and {*_TEXTS, "category", "tags"} & {r.concept for r in tops}
-    person = any(r.concept in ("contact_name", "first_name") and not r.bare and r.score >= _CLEAR for r in tops)
+    listing = {"url"} & {r.concept for r in tops} and {*_TEXTS, "category", "tags"} & {
+        r.concept for r in tops
+    }
+    surname = any(r.concept == "last_name" for r in tops) and not any(
+        r.concept == "first_name" and not r.bare for r in tops
+    )
+    person = any(
+        r.concept in ("contact_name", "first_name") and not r.bare and r.score >= _CLEAR for r in tops
+    )
     changed = dict(readings)
     for question in asked:
         own = readings[question.index]
-        bare = next((r for r in own[:2] if r.concept in ("contact_name", "name") and r.bare), None)
+        bare = next(
+            (r for r in own[:2] if r.concept in ("contact_name", "name", "first_name") and r.bare), None
+        )
         if bare is None or bare is not own[0] or "name" not in holds(question.type):
             continue
         whose = owner(question.asked)
         business = whose == "business" or (whose is None and not named and bool(listing or person))
         if bare.concept == "name" and not named:
             business = True
-        meant = replace(bare, concept="name" if business else "contact_name", score=max(bare.score, 0.8))
+        concept = "first_name" if surname and whose != "business" else "name" if business else "contact_name"
+        meant = replace(bare, concept=concept, score=max(bare.score, 0.8))
         others = (replace(r, score=0.9 * r.score) for r in own if r.concept != meant.concept)
         changed[question.index] = (meant, *others)
     return changed
 
 
-def _share_out(asked: Sequence[Question], readings: Mapping[int, tuple[Reading, ...]], roles: dict[int, Role]) -> None:
-    """Give each question its field, the surest pair first; what is left over gets None, or `ignore` in a numbered row."""
+def _share_out(
+    asked: Sequence[Question], readings: Mapping[int, tuple[Reading, ...]], roles: dict[int, Role]
+) -> None:
+    """Give each question its field, the surest pair first; what is left over gets None, or `ignore` in a
+    numbered row."""
     pairs = [p for q in asked for p in _pairs(q, readings[q.index])]
     taken: Counter[str] = Counter()
-    for pair in sorted(pairs, key=lambda p: (not p.question.visible, -p.reading.score, p.question.index, p.reading.concept)):
+    for pair in sorted(
+        pairs, key=lambda p: (not p.question.visible, -p.reading.score, p.question.index, p.reading.concept)
+    ):
         field = pair.reading.concept
         if pair.question.index in roles:
             continue
@@ -118,7 +144,11 @@ def _pairs(question: Question, readings: tuple[Reading, ...]) -> list[_Pair]:
 
 
 def _confidence(reading: Reading, readings: tuple[Reading, ...]) -> float:
-    rivals = [r.score for r in readings if r.concept != reading.concept and not same_family(r.concept, reading.concept)]
+    rivals = [
+        r.score
+        for r in readings
+        if r.concept != reading.concept and not same_family(r.concept, reading.concept)
+    ]
     return round(max(0.05, min(0.99, reading.score * (1 - _DOUBT * max(rivals, default=0.0)))), 2)
 
 

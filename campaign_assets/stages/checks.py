@@ -24,14 +24,24 @@ def checks(assembled: Assembled, payload: Payload, document: FormDocument) -> tu
     """Every check of a payload against the form it is for."""
     controls = {c.index: c for c in document.controls}
     return (
-        _check("required", [f"“{q.words}” is required and stays empty" for q in assembled.unanswered], "every required question is answered"),
+        _check(
+            "required",
+            [f"“{q.words}” is required and stays empty" for q in assembled.unanswered],
+            "every required question is answered",
+        ),
         _check("limits", _limits(payload, controls), "every text fits its control"),
-        _check("patterns", _patterns(payload, controls), "every value has the form that its control asks for"),
+        _check(
+            "patterns", _patterns(payload, controls), "every value has the form that its control asks for"
+        ),
         _check("addresses", _addresses(payload), "every web address is complete, with one scheme"),
         _check("e-mail", _mails(payload), "every e-mail address is well formed"),
         _check("options", _options(payload, controls), "every choice is among its options"),
         _check("free", _money(payload, controls), "nothing that costs money is chosen or pressed"),
-        _check("seen", _unseen(payload, controls), "a person can see every control that is filled, and the button"),
+        _check(
+            "seen",
+            _unseen(payload, controls),
+            "a person can see every control that is filled, and the button",
+        ),
         _check("files", _files(payload, controls), "every file to upload is there"),
     )
 
@@ -76,7 +86,12 @@ def _addresses(payload: Payload) -> list[str]:
             continue
         whole = entry.value if "://" in entry.value else f"https://{entry.value}"
         parts = urlsplit(whole)
-        if parts.scheme not in ("http", "https") or "." not in (parts.hostname or "") or _DOUBLE.search(whole) or whole.count("://") > 1:
+        if (
+            parts.scheme not in ("http", "https")
+            or "." not in (parts.hostname or "")
+            or _DOUBLE.search(whole)
+            or whole.count("://") > 1
+        ):
             problems.append(f"{entry.field} is {entry.value!r}, which is no complete web address")
         elif entry.type == "url" and "://" not in entry.value:
             problems.append(f"{entry.field} is {entry.value!r} without http:// in a control that asks for it")
@@ -87,7 +102,9 @@ def _mails(payload: Payload) -> list[str]:
     return [
         f"{entry.field} is {entry.value!r}, which is no e-mail address"
         for entry in payload.entries
-        if (entry.field == "email" or entry.type == "email") and entry.action is Action.FILL and not _MAIL.fullmatch(entry.value)
+        if (entry.field == "email" or entry.type == "email")
+        and entry.action is Action.FILL
+        and not _MAIL.fullmatch(entry.value)
     ]
 
 
@@ -134,7 +151,9 @@ def _files(payload: Payload, controls: Mapping[int, Control]) -> list[str]:
         if not Path(entry.value).is_file():
             problems.append(f"the file {entry.value} for {entry.field} does not exist")
         elif not _accepted(Path(entry.value), controls[entry.index].accept):
-            problems.append(f"{entry.field} takes {controls[entry.index].accept}, not {Path(entry.value).name}")
+            problems.append(
+                f"{entry.field} takes {controls[entry.index].accept}, not {Path(entry.value).name}"
+            )
     return problems
 
 
@@ -145,5 +164,12 @@ def _accepted(path: Path, accept: str) -> bool:
         return True
     suffix = path.suffix.lower()
     image = suffix in (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp")
-    same = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".svg": "image/svg+xml"}.get(suffix, f"image/{suffix[1:]}")
-    return suffix in kinds or same in kinds or (image and "image/*" in kinds) or (suffix == ".jpg" and ".jpeg" in kinds)
+    same = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".svg": "image/svg+xml"}.get(
+        suffix, f"image/{suffix[1:]}"
+    )
+    return (
+        suffix in kinds
+        or same in kinds
+        or (image and "image/*" in kinds)
+        or (suffix == ".jpg" and ".jpeg" in kinds)
+    )

@@ -74,7 +74,8 @@ def free_choice(options: Sequence[Option]) -> FreeChoice:
 
 
 def is_link_type(options: Sequence[Option]) -> bool:
-    """Whether the options are kinds of listing by what they cost: a price beside a free or a plainly paid one, or a link back.
+    """Whether the options are kinds of listing by what they cost: a price beside a free or a plainly paid
+    one, or a link back.
 
     A price alone says nothing: revenues and budgets are asked for in money, too.
     """
@@ -98,7 +99,9 @@ def is_placeholder(option: Option) -> bool:
     folded = fold(option.label)
     if not folded or option.disabled:
         return True
-    if option.value == "" or option.value in ("-1", "0") and folded.startswith(("select", "choose", "please")):
+    if option.value == "" or (
+        option.value in ("-1", "0") and folded.startswith(("select", "choose", "please"))
+    ):
         return True
     return folded in word_lists("choices")["placeholder"]
 
@@ -146,7 +149,11 @@ def closeness(one: str, other: str) -> float:
 def _word_closeness(a: str, b: str) -> float:
     shared = set(a.split()) & set(b.split()) - {"and", "und", "et", "y", "e", "of", "the", "other"}
     if shared:
-        return max(0.66, 0.95 * fuzz.token_set_ratio(a, b) / 100) if len(shared) * 3 >= len(set(a.split())) else 0.6
+        return (
+            max(0.66, 0.95 * fuzz.token_set_ratio(a, b) / 100)
+            if len(shared) * 3 >= len(set(a.split()))
+            else 0.6
+        )
     return 0.9 * fuzz.ratio(a, b) / 100 if fuzz.ratio(a, b) >= 80 else 0.0
 
 

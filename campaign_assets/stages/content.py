@@ -1,14 +1,23 @@
-"""Content: every text this publisher's form asks for, written within each control's limits from the profile's facts alone.
+"""Content: every text this publisher's form asks for, written within each control's limits from the profile's
+facts alone.
 
-A human's correction beats everything; then the profile. The category is chosen among the form's own options. What depends on
-another choice (a sub-category filled by script) is left to the moment of filling.
+A human's correction beats everything; then the profile. The category is chosen among the form's own options.
+What depends on another choice (a sub-category filled by script) is left to the moment of filling.
 """
 
 from __future__ import annotations
 
 import re
 
-from campaign_assets.model import ContentResult, Control, FormMappingResult, Outcome, Reason, Unit, WrittenText
+from campaign_assets.model import (
+    ContentResult,
+    Control,
+    FormMappingResult,
+    Outcome,
+    Reason,
+    Unit,
+    WrittenText,
+)
 from campaign_assets.stages import writer
 from campaign_assets.stages.choices import catch_all, closest, is_placeholder
 from campaign_assets.stages.form_choice import owner_of
@@ -16,23 +25,41 @@ from campaign_assets.stages.questions import CHOICES, Question, questions
 from campaign_assets.stages.tools import Tools
 from campaign_assets.stages.writer import Room
 
-WRITTEN = frozenset({"title", "tagline", "description", "short_description", "long_description", "tags", "category", "subcategory"})
+WRITTEN = frozenset(
+    {
+        "title",
+        "tagline",
+        "description",
+        "short_description",
+        "long_description",
+        "tags",
+        "category",
+        "subcategory",
+    }
+)
 """The fields this stage writes; all others are copied by preflight."""
 
 _COUNTED = re.compile(
-    r"(?:up to|at most|max(?:imum|\.)?|no more than|bis zu|h[oö]chstens|jusqu'?à|au plus|hasta|m[aá]ximo|fino a|até|maximaal|最大)\s*(?:of )?"
+    r"(?:up to|at most|max(?:imum|\.)?|no more than|bis zu|h[oö]chstens|jusqu'?à|au plus|hasta|m[aá]ximo|fino a|até"
+    r"|maximaal|最大)\s*(?:of )?"
     r"(\d{1,2}|one|two|three|four|five|six|seven|eight|ten|drei|f[uü]nf|trois|cinq|tres|cinco)(?!\d)(?!\s*(?:char|zeichen|caract|letters|kb|mb))",
     re.IGNORECASE,
 )
 _NUMBERS = {
-    "one": 1, "two": 2, "three": 3, "drei": 3, "trois": 3, "tres": 3, "four": 4, "five": 5, "fünf": 5, "funf": 5, "cinq": 5, "cinco": 5,
+    "one": 1, "two": 2, "three": 3, "drei": 3, "trois": 3, "tres": 3, "four": 4,
+    "five": 5, "fünf": 5, "funf": 5, "cinq": 5, "cinco": 5,
     "six": 6, "seven": 7, "eight": 8, "ten": 10,
 }  # fmt: skip
 _MOST_TAGS = 10
 _SEPARATORS = (
     (re.compile(r"one per line|each on a new line|pro zeile|par ligne|por línea", re.IGNORECASE), "\n"),
     (re.compile(r"semicolon|strichpunkt|semikolon|point-virgule|punto y coma", re.IGNORECASE), "; "),
-    (re.compile(r"separated by (?:a )?spaces?|space.separated|durch leerzeichen|par des espaces", re.IGNORECASE), " "),
+    (
+        re.compile(
+            r"separated by (?:a )?spaces?|space.separated|durch leerzeichen|par des espaces", re.IGNORECASE
+        ),
+        " ",
+    ),
 )
 
 
@@ -45,7 +72,9 @@ async def content(unit: Unit, tools: Tools) -> Outcome:
         if text is not None:
             texts.append(text)
         elif question.required and question.type not in CHOICES:
-            return Outcome.hold(Reason.LIMIT_TOO_SMALL, _too_small(question, field), ContentResult(texts=tuple(texts)))
+            return Outcome.hold(
+                Reason.LIMIT_TOO_SMALL, _too_small(question, field), ContentResult(texts=tuple(texts))
+            )
     names = ", ".join(dict.fromkeys(text.field for text in texts)) or "nothing"
     return Outcome.succeed(ContentResult(texts=tuple(texts)), f"Written for this form: {names}.")
 
@@ -57,7 +86,11 @@ def written_questions(mapping: FormMappingResult) -> list[tuple[Question, str]]:
     found = []
     for question in questions(own):
         mapped = words[question.index]
-        if mapped.field in WRITTEN and mapped.action.value in ("fill", "choose", "check") and question.visible:
+        if (
+            mapped.field in WRITTEN
+            and mapped.action.value in ("fill", "choose", "check")
+            and question.visible
+        ):
             found.append((question, mapped.field))
     return found
 
@@ -145,7 +178,9 @@ def _wanted(field: str, unit: Unit) -> list[str]:
 
 
 def _origin(field: str, unit: Unit) -> str:
-    return f"correction: {field}" if field in unit.corrections else "tags" if field == "tags" else "categories"
+    return (
+        f"correction: {field}" if field in unit.corrections else "tags" if field == "tags" else "categories"
+    )
 
 
 def _text(question: Question, field: str, value: str, source: str, index: int | None = None) -> WrittenText:
@@ -156,7 +191,10 @@ def _text(question: Question, field: str, value: str, source: str, index: int | 
 def _too_small(question: Question, field: str) -> str:
     room = question.asked
     bounds = " and ".join(
-        [*([f"at most {room.limit} characters"] if room.limit else []), *([f"at least {room.minimum}"] if room.minimum else [])]
+        [
+            *([f"at most {room.limit} characters"] if room.limit else []),
+            *([f"at least {room.minimum}"] if room.minimum else []),
+        ]
     )
     return (
         f"“{question.words}” takes {bounds}, and nothing that the profile says as {field} fits; "

@@ -1,4 +1,5 @@
-"""What speaks for each meaning of one control: its texts, its type, its autocomplete token, weighed by `words/evidence.yaml`.
+"""What speaks for each meaning of one control: its texts, its type, its autocomplete token, weighed by
+`words/evidence.yaml`.
 
 Owns the weighing of a single control; which control gets which field is the mapper's decision.
 """
@@ -51,9 +52,14 @@ def places(control: Control) -> tuple[tuple[str, str], ...]:
     """Every text that speaks about a control, once each, with where it stands; the strongest place first."""
     weights = rules()["places"]
     known = {text for _, text in control.hints}
-    stated = [*control.hints, *(h for h in (("label", control.label), ("placeholder", control.placeholder)) if h[1] not in known)]
+    stated = [
+        *control.hints,
+        *(h for h in (("label", control.label), ("placeholder", control.placeholder)) if h[1] not in known),
+    ]
     named = [("name", control.name), ("id", control.id)]
-    ranked = sorted((p for p in [*stated, *named] if p[1].strip()), key=lambda p: -weights.get(p[0], weights["other"]))
+    ranked = sorted(
+        (p for p in [*stated, *named] if p[1].strip()), key=lambda p: -weights.get(p[0], weights["other"])
+    )
     seen: set[tuple[bool, str]] = set()
     kept = []
     for place, text in ranked:
@@ -91,8 +97,14 @@ def _testimony(control: Control, language: str) -> Iterator[tuple[str, float, st
         yield concept, score, f"its type is {control.type}", False
     for token in control.autocomplete.lower().split():
         if token in rules()["autocomplete"]:
-            yield rules()["autocomplete"][token], rules()["places"]["autocomplete"], f"autocomplete says {token}", False
-    weights = rules()["places"] if control.type in _BOXES else {**rules()["places"], **rules()["beside_an_entry"]}
+            yield (
+                rules()["autocomplete"][token],
+                rules()["places"]["autocomplete"],
+                f"autocomplete says {token}",
+                False,
+            )
+    beside = "beside_a_box" if control.type in _BOXES else "beside_an_entry"
+    weights = {**rules()["places"], **rules()[beside]}
     for place, text in places(control):
         weight = weights.get(place, weights["other"])
         for concept, score, phrase, weak in _said(place, text, language):

@@ -17,7 +17,9 @@ from campaign_assets.stages.folding import fold
 from campaign_assets.web.fetch import Document, Fetcher
 from campaign_assets.web.sites import registrable
 
-_SEARCH_NAMES = frozenset({"q", "s", "query", "search", "keyword", "keywords", "k", "suche", "term", "search_query"})
+_SEARCH_NAMES = frozenset(
+    {"q", "s", "query", "search", "keyword", "keywords", "k", "suche", "term", "search_query"}
+)
 _MOST_LOOKS = 3
 
 
@@ -57,7 +59,8 @@ async def _get(fetcher: Fetcher, url: str) -> Document | None:
 
 
 async def _on_page(fetcher: Fetcher, page: Document, business: Business) -> str | None:
-    """The listing that a page shows: a link of its own to the business's site, or a page behind the business's name."""
+    """The listing that a page shows: a link of its own to the business's site, or a page behind the
+    business's name."""
     tree = LexborHTMLParser(page.text)
     if links_to(tree, page.url, business.url):
         return _nearest_page(tree, page.url, business) or page.url
@@ -97,9 +100,10 @@ def _named(tree: LexborHTMLParser, base: str, name: str) -> Iterator[str]:
     for anchor in tree.css("a[href]"):
         said = fold(anchor.text(strip=True))
         url = urljoin(base, anchor.attributes.get("href") or "").split("#")[0]
-        if said and (said == wanted or said.startswith(f"{wanted} ")) and _registrable(url) == _registrable(base):
-            if not urlsplit(url).query or "search" not in urlsplit(url).path:
-                yield url
+        named = bool(said) and (said == wanted or said.startswith(f"{wanted} "))
+        searched = urlsplit(url).query and "search" in urlsplit(url).path
+        if named and not searched and _registrable(url) == _registrable(base):
+            yield url
 
 
 def search_address(page: Document, words: str) -> str | None:
@@ -110,7 +114,11 @@ def search_address(page: Document, words: str) -> str | None:
         field = next((name for control in form.css("input") if (name := _search_field(control))), None)
         url = urljoin(page.url, form.attributes.get("action") or page.url)
         if field and _registrable(url) == _registrable(page.url):
-            kept = [(n, c.attributes.get("value") or "") for c in form.css("input[type=hidden]") if (n := c.attributes.get("name"))]
+            kept = [
+                (n, c.attributes.get("value") or "")
+                for c in form.css("input[type=hidden]")
+                if (n := c.attributes.get("name"))
+            ]
             return f"{url.split('?')[0]}?{urlencode([*kept, (field, words)])}"
     return None
 

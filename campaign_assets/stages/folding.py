@@ -1,6 +1,8 @@
-"""Text folded for comparison: lower case, no accents, no punctuation, one token a word and one a CJK character.
+"""Text folded for comparison: lower case, no accents, no punctuation, one token a word and one a CJK
+character.
 
-Everything that compares words of a site with words of ours goes through `fold`, so that "Größe:", "GRÖSSE" and "grosse" meet.
+Everything that compares words of a site with words of ours goes through `fold`, so that "Größe:", "GRÖSSE"
+and "grosse" meet.
 """
 
 from __future__ import annotations
@@ -9,7 +11,9 @@ import re
 import unicodedata
 from functools import lru_cache
 
-_BARE = str.maketrans({"ı": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "ƒ": "f", "$": " $", "€": "€ "})
+_BARE = str.maketrans(
+    {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "ƒ": "f", "$": " $", "€": "€ "}
+)
 _WORDS = re.compile(r"[^\W_]+|[$€£]", re.UNICODE)
 _IDEOGRAPH = re.compile(r"([\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f])")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

@@ -1,7 +1,8 @@
-"""Form mapping: the submit page is opened, its forms are read, and each control gets a profile field or is left alone.
+"""Form mapping: the submit page is opened, its forms are read, and each control gets a profile field or is
+left alone.
 
-Obstacles (a captcha, a login, a question that nothing answers) do not fail the unit: they are recorded, and preflight holds on
-them. Only a page without any form to file ends here.
+Obstacles (a captcha, a login, a question that nothing answers) do not fail the unit: they are recorded, and
+preflight holds on them. Only a page without any form to file ends here.
 """
 
 from __future__ import annotations
@@ -27,10 +28,19 @@ from campaign_assets.stages.mapper import map_controls
 from campaign_assets.stages.obstacles import informed, obstacles
 from campaign_assets.stages.tools import Tools
 from campaign_assets.stages.vocabulary import word_lists
-from campaign_assets.web.tab import Tab
 from campaign_assets.web.sites import registrable
+from campaign_assets.web.tab import Tab
 
-_PROVIDERS = ("airtable.com", "tally.so", "typeform.com", "docs.google.com/forms", "forms.gle", "jotform.com", "paperform.co", "fillout.com")
+_PROVIDERS = (
+    "airtable.com",
+    "tally.so",
+    "typeform.com",
+    "docs.google.com/forms",
+    "forms.gle",
+    "jotform.com",
+    "paperform.co",
+    "fillout.com",
+)
 _MOST_LINKS = 400
 _ANSWERED = (Action.FILL, Action.CHOOSE, Action.CHECK, Action.UPLOAD)
 
@@ -55,8 +65,11 @@ async def form_mapping(unit: Unit, tools: Tools) -> Outcome:
     return Outcome.succeed(result, _sentence(result), evidence)
 
 
-def map_document(document: FormDocument, business: Business | None = None, site: str = "") -> FormMappingResult:
-    """What the mapper makes of a document: the submission form (None where there is none) and a word on every control. Pure."""
+def map_document(
+    document: FormDocument, business: Business | None = None, site: str = ""
+) -> FormMappingResult:
+    """What the mapper makes of a document: the submission form (None where there is none) and a word on every
+    control. Pure."""
     found = map_controls(document, business)
     words = {m.index: m for m in found.controls}
     return FormMappingResult(
@@ -82,7 +95,12 @@ def promising_link(html: str, base: str) -> str | None:
     for anchor in LexborHTMLParser(html).css("a[href]")[:_MOST_LINKS]:
         text = fold(anchor.text(strip=True))
         url = urljoin(base, anchor.attributes.get("href") or "").split("#")[0]
-        if not text or url == base.split("#")[0] or urlsplit(url).path in ("", "/") or not _same_site(url, base):
+        if (
+            not text
+            or url == base.split("#")[0]
+            or urlsplit(url).path in ("", "/")
+            or not _same_site(url, base)
+        ):
             continue
         spoken = says(text, word_lists("choices")["submit"])
         score = 2 * (spoken is not None) + (says(text, wanted) is not None) - (len(text.split()) > 6)
@@ -109,9 +127,13 @@ def _without_form(document: FormDocument, html: str, evidence: tuple[Evidence, .
             evidence=evidence,
         )
     if Reason.CLOSED in document.obstacles:
-        return Outcome.reject(Reason.CLOSED, f"{document.url} says that it takes no new entries.", evidence=evidence)
+        return Outcome.reject(
+            Reason.CLOSED, f"{document.url} says that it takes no new entries.", evidence=evidence
+        )
     if Reason.PAYMENT_REQUIRED in document.obstacles:
-        return Outcome.reject(Reason.PAYMENT_REQUIRED, f"{document.url} lists only for money.", evidence=evidence)
+        return Outcome.reject(
+            Reason.PAYMENT_REQUIRED, f"{document.url} lists only for money.", evidence=evidence
+        )
     return Outcome.fail(Reason.NO_FORM, f"{document.url} has no form that takes a listing.", evidence)
 
 

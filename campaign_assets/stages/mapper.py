@@ -1,8 +1,8 @@
 """The mapper: a form model in, the submission form and a word on every control out. Pure; no I/O.
 
-Rules that never break: a control that nobody sees is left; captchas and passwords go to a human; a newsletter stays off; of
-kinds of listing and of submit buttons only the free one is taken; terms are accepted only where the operator accepts them;
-no answer is invented.
+Rules that never break: a control that nobody sees is left; captchas and passwords go to a human; a newsletter
+stays off; of kinds of listing and of submit buttons only the free one is taken; terms are accepted only where
+the operator accepts them; no answer is invented.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from campaign_assets.stages.assignment import assign
 from campaign_assets.stages.choices import free_choice
 from campaign_assets.stages.folding import fold
 from campaign_assets.stages.form_choice import OUTSIDE, Press, choose_button, owner_of, submission_form
-from campaign_assets.stages.questions import BUTTONS, Question, questions
+from campaign_assets.stages.questions import Question, questions
 from campaign_assets.stages.roles import Role, hidden_role
 
 LEFT_ALONE = frozenset({"honeypot", "csrf", "ignore", "newsletter_optin"})
@@ -41,7 +41,11 @@ def map_controls(document: FormDocument, business: Business | None) -> FormMap:
     visible = {f.index: f.visible for f in document.forms} | {OUTSIDE: True}
     form = submission_form(
         document,
-        {f: [r for q in qs if q.visible and (r := roles[f][q.index].field)] for f, qs in asked.items() if visible.get(f, True)},
+        {
+            f: [r for q in qs if q.visible and (r := roles[f][q.index].field)]
+            for f, qs in asked.items()
+            if visible.get(f, True)
+        },
     )
     press = choose_button(document, form) if form is not None else Press(None, 0.0, "no form files a listing")
     words: dict[int, MappedControl] = {}
@@ -51,12 +55,21 @@ def map_controls(document: FormDocument, business: Business | None) -> FormMap:
             words |= {m.index: m for m in mapped}
     for control in document.controls:
         words.setdefault(control.index, _map_rest(control, press))
-    return FormMap(form, tuple(words[c.index] for c in document.controls), asked.get(form, ()) if form is not None else (), press)
+    return FormMap(
+        form,
+        tuple(words[c.index] for c in document.controls),
+        asked.get(form, ()) if form is not None else (),
+        press,
+    )
 
 
 def answer_for(question: Question, answers: Mapping[str, str]) -> tuple[str, str] | None:
-    """The (question, answer) of a profile or a correction that answers `question`, by its words or its control's name."""
-    texts = {fold(text) for _, text in question.asked.hints} | {fold(question.words), fold(question.asked.name)}
+    """The (question, answer) of a profile or a correction that answers `question`, by its words or its
+    control's name."""
+    texts = {fold(text) for _, text in question.asked.hints} | {
+        fold(question.words),
+        fold(question.asked.name),
+    }
     for key, value in answers.items():
         if fold(key) and fold(key) in texts:
             return key, value
@@ -92,7 +105,9 @@ def _map_rest(control: Control, press: Press) -> MappedControl:
     return _word(control, "ignore", Action.LEAVE, 0.9, "a button that submits nothing")
 
 
-def _map_question(question: Question, role: Role, chosen: bool, business: Business | None) -> list[MappedControl]:
+def _map_question(
+    question: Question, role: Role, chosen: bool, business: Business | None
+) -> list[MappedControl]:
     if not chosen:
         action = Action.LEAVE
         why = role.why + "; not in the submission form"
@@ -101,7 +116,13 @@ def _map_question(question: Question, role: Role, chosen: bool, business: Busine
         return _listing_kind(question, role)
     action, why = _action(question, role, business)
     return [
-        _word(c, role.field, action if c.visible else Action.LEAVE, role.confidence, why if c.visible else _unseen(c, role))
+        _word(
+            c,
+            role.field,
+            action if c.visible else Action.LEAVE,
+            role.confidence,
+            why if c.visible else _unseen(c, role),
+        )
         for c in question.members
     ]
 
@@ -159,7 +180,11 @@ def _listing_kind(question: Question, role: Role) -> list[MappedControl]:
             mapped.append(_word(control, "link_type", Action.CHOOSE, free.sure, "the free kind of listing"))
         else:
             action = Action.LEAVE if free.position is not None else Action.HUMAN
-            mapped.append(_word(control, "link_type", action, role.confidence, f"a {free.costs[position]} kind of listing"))
+            mapped.append(
+                _word(
+                    control, "link_type", action, role.confidence, f"a {free.costs[position]} kind of listing"
+                )
+            )
     return mapped
 
 

@@ -1,6 +1,8 @@
-"""Assembling the payload: what will be done to each control, with where the value comes from. Pure and deterministic.
+"""Assembling the payload: what will be done to each control, with where the value comes from. Pure and
+deterministic.
 
-The same mapping, texts, profile and corrections give the same payload, byte for byte: its hash is what a human approves.
+The same mapping, texts, profile and corrections give the same payload, byte for byte: its hash is what a
+human approves.
 """
 
 from __future__ import annotations
@@ -57,7 +59,11 @@ def assemble(unit: Unit) -> Assembled:
     asked = questions(own)
     words = _reconsidered(mapping, asked, business)
     found = obstacles(mapping.document, mapping.form, asked, words, None, business, unit.key.site)
-    found += tuple(o for o in mapping.obstacles if o.reason in (Reason.NO_FORM, Reason.PAYMENT_REQUIRED) and o not in found)
+    found += tuple(
+        o
+        for o in mapping.obstacles
+        if o.reason in (Reason.NO_FORM, Reason.PAYMENT_REQUIRED) and o not in found
+    )
     found = tuple(o for o in found if not _settled(o, unit.corrections))
     written = {text.index: text for text in texts.texts}
     maker = _Maker(unit, business, words, written)
@@ -67,12 +73,18 @@ def assemble(unit: Unit) -> Assembled:
     payload = None
     if mapping.form is not None and submit is not None:
         payload = Payload(
-            url=mapping.document.url, form=mapping.form, fingerprint=mapping.fingerprint, entries=entries, submit=submit
+            url=mapping.document.url,
+            form=mapping.form,
+            fingerprint=mapping.fingerprint,
+            entries=entries,
+            submit=submit,
         )
     return Assembled(payload, found, tuple(q for q, es in by_question if _open(q, es, words)), asked)
 
 
-def _reconsidered(mapping: FormMappingResult, asked: tuple[Question, ...], business: Business) -> dict[int, MappedControl]:
+def _reconsidered(
+    mapping: FormMappingResult, asked: tuple[Question, ...], business: Business
+) -> dict[int, MappedControl]:
     words = {m.index: m for m in mapping.controls}
     for question in asked:
         for member in question.members:
@@ -87,7 +99,11 @@ def _settled(obstacle: Obstacle, corrections: Mapping[str, str]) -> bool:
 def _open(question: Question, entries: tuple[Entry, ...], words: Mapping[int, MappedControl]) -> bool:
     """Whether a required question stays without an answer. Traps and prefilled or ticked controls want none."""
     mapped = words[question.index]
-    if not question.required or entries or mapped.field in ("honeypot", "csrf", "ignore", "captcha", "password", "link_type"):
+    if (
+        not question.required
+        or entries
+        or mapped.field in ("honeypot", "csrf", "ignore", "captcha", "password", "link_type")
+    ):
         return False
     if mapped.action is Action.HUMAN or mapped.field == "reciprocal_url":
         return False  # an obstacle names it
@@ -126,7 +142,9 @@ class _Maker:
     def entries(self, question: Question) -> Iterator[Entry]:
         """What is done for one question: nothing, one entry, or a box cleared that must not stay ticked."""
         mapped = self.words[question.index]
-        if mapped.field in ("newsletter_optin", "ignore") or (mapped.field == "link_type" and question.type == "checkbox"):
+        if mapped.field in ("newsletter_optin", "ignore") or (
+            mapped.field == "link_type" and question.type == "checkbox"
+        ):
             yield from self._cleared(question, mapped)
         elif mapped.field == "link_type":
             yield from self._free(question)
@@ -138,15 +156,24 @@ class _Maker:
 
     def _cleared(self, question: Question, mapped: MappedControl) -> Iterator[Entry]:
         for control in question.members:
-            if control.type == "checkbox" and control.checked and mapped.field in ("newsletter_optin", "link_type"):
-                yield self._entry(control, mapped, Action.CHECK, Value(_OFF, "never joined or paid for by machine"))
+            if (
+                control.type == "checkbox"
+                and control.checked
+                and mapped.field in ("newsletter_optin", "link_type")
+            ):
+                yield self._entry(
+                    control, mapped, Action.CHECK, Value(_OFF, "never joined or paid for by machine")
+                )
 
     def _free(self, question: Question) -> Iterator[Entry]:
         position = free_choice(question.options).position
         if position is not None:
             control = question.members[position] if question.group else question.asked
             yield self._entry(
-                control, self.words[control.index], Action.CHOOSE, Value(question.options[position].value, "the free kind of listing")
+                control,
+                self.words[control.index],
+                Action.CHOOSE,
+                Value(question.options[position].value, "the free kind of listing"),
             )
 
     def _answered(self, question: Question, mapped: MappedControl) -> Iterator[Entry]:
@@ -157,7 +184,9 @@ class _Maker:
             yield from self._from_text(question, mapped)
             return
         else:
-            value = value_of(mapped.field, question.asked, self.business, self.unit.key.site, self.unit.corrections)
+            value = value_of(
+                mapped.field, question.asked, self.business, self.unit.key.site, self.unit.corrections
+            )
         if value is None:
             return
         if question.type in CHOICES:
@@ -168,15 +197,18 @@ class _Maker:
             yield self._entry(question.asked, mapped, Action.FILL, value)
 
     def _from_text(self, question: Question, mapped: MappedControl) -> Iterator[Entry]:
-        """What content has written or chosen, or a later correction; a list that is still empty is chosen from when it is filled."""
+        """What content has written or chosen, or a later correction; a list that is still empty is chosen
+        from when it is filled."""
         texts = self.written
-        if mapped.field in self.unit.corrections:
+        if mapped.field and mapped.field in self.unit.corrections:
             corrected = write(question, mapped.field, self.unit)
             texts = {corrected.index: corrected} if corrected else {}
         for control in question.members:
             text = texts.get(control.index)
             if text is not None and question.type in CHOICES:
-                yield self._option(control, mapped, Value(text.value, text.source), self._closeness(question, text))
+                yield self._option(
+                    control, mapped, Value(text.value, text.source), self._closeness(question, text)
+                )
             elif text is not None:
                 yield self._entry(control, mapped, Action.FILL, Value(text.value, text.source))
         if question.type == "select-one" and all(is_placeholder(o) for o in question.options):
@@ -197,7 +229,13 @@ class _Maker:
 
     def _position(self, question: Question, mapped: MappedControl, value: Value) -> int | None:
         options = question.options
-        if mapped.field == "pricing" and value.text in ("free", "freemium", "paid", "free trial", "open source"):
+        if mapped.field == "pricing" and value.text in (
+            "free",
+            "freemium",
+            "paid",
+            "free trial",
+            "open source",
+        ):
             return closest_pricing(options, value.text)
         names = [value.text]
         if mapped.field == "country" and self.business.address and value.source == "address.country":

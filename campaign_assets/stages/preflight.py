@@ -1,7 +1,8 @@
-"""Preflight: the exact payload is assembled and checked, and an existing listing is looked for. Nothing is filed here.
+"""Preflight: the exact payload is assembled and checked, and an existing listing is looked for. Nothing is
+filed here.
 
-What only a human can settle is held with the sentence that says how; the hold carries the payload, so that a human can approve
-exactly that one: an approval is the payload's hash.
+What only a human can settle is held with the sentence that says how; the hold carries the payload, so that a
+human can approve exactly that one: an approval is the payload's hash.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ def judge(unit: Unit, assembled: Assembled, looked: Lookup) -> Outcome:
     payload = assembled.payload
     if payload is None:
         return _hold_on(assembled.obstacles or (_NO_BUTTON,), None)
-    result = PreflightResult(payload=payload, payload_hash=payload.hash, checks=_all_checks(unit, assembled, payload, looked))
+    result = PreflightResult(
+        payload=payload, payload_hash=payload.hash, checks=_all_checks(unit, assembled, payload, looked)
+    )
     if assembled.obstacles:
         return _hold_on(assembled.obstacles, result)
     if assembled.unanswered:
@@ -57,12 +60,17 @@ def judge(unit: Unit, assembled: Assembled, looked: Lookup) -> Outcome:
     failed = [check for check in result.checks if not check.passed and check.name != "sure"]
     if failed:
         return Outcome.hold(
-            Reason.UNSURE, f"{' '.join(check.sentence for check in failed)} A correction of the field settles it.", result
+            Reason.UNSURE,
+            f"{' '.join(check.sentence for check in failed)} A correction of the field settles it.",
+            result,
         )
     return _approved(unit, payload, result)
 
 
-_NO_BUTTON = Obstacle(reason=Reason.NO_FORM, sentence="There is no form that a machine could file; a person has to do it by hand.")
+_NO_BUTTON = Obstacle(
+    reason=Reason.NO_FORM,
+    sentence="There is no form that a machine could file; a person has to do it by hand.",
+)
 
 
 def _approved(unit: Unit, payload: Payload, result: PreflightResult) -> Outcome:
@@ -71,11 +79,17 @@ def _approved(unit: Unit, payload: Payload, result: PreflightResult) -> Outcome:
     if unit.approved_payload == payload.hash or unit.settings.approval is Approval.AUTOMATIC:
         return Outcome.succeed(result, done)
     if unit.settings.approval is Approval.EACH:
-        return Outcome.hold(Reason.APPROVAL, "This campaign wants each payload approved: look at it and approve it.", result)
+        return Outcome.hold(
+            Reason.APPROVAL, "This campaign wants each payload approved: look at it and approve it.", result
+        )
     unsure = [entry for entry in payload.entries if entry.confidence < unit.settings.sure_above]
     if unsure:
-        names = ", ".join(f"{entry.name or entry.index} as {entry.field} ({entry.confidence:.2f})" for entry in unsure)
-        return Outcome.hold(Reason.UNSURE, f"Not sure enough: {names}. Approve the payload, or correct the field.", result)
+        names = ", ".join(
+            f"{entry.name or entry.index} as {entry.field} ({entry.confidence:.2f})" for entry in unsure
+        )
+        return Outcome.hold(
+            Reason.UNSURE, f"Not sure enough: {names}. Approve the payload, or correct the field.", result
+        )
     return Outcome.succeed(result, done)
 
 
@@ -83,10 +97,18 @@ def _all_checks(unit: Unit, assembled: Assembled, payload: Payload, looked: Look
     document = unit.result(FormMappingResult).document
     least = min(payload.entries, key=lambda e: (e.confidence, e.index), default=None)
     sure = least is None or least.confidence >= unit.settings.sure_above
-    word = f"The least sure control is {least.name or least.index} as {least.field}, {least.confidence:.2f}." if least else "Nothing is filled."
+    word = (
+        f"The least sure control is {least.name or least.index} as {least.field}, {least.confidence:.2f}."
+        if least
+        else "Nothing is filled."
+    )
     return (
         *checks(assembled, payload, document),
-        Check(name="obstacles", passed=not assembled.obstacles, sentence=_sentences(assembled.obstacles) or "Nothing needs a person."),
+        Check(
+            name="obstacles",
+            passed=not assembled.obstacles,
+            sentence=_sentences(assembled.obstacles) or "Nothing needs a person.",
+        ),
         Check(name="listed already", passed=True, sentence=looked.sentence),
         Check(name="sure", passed=sure, sentence=word),
     )
@@ -107,8 +129,14 @@ def _unanswered(assembled: Assembled) -> str:
 
 def _unanswered_question(question: Question) -> str:
     if question.type in CHOICES:
-        return f"The form requires a choice at “{question.words}”, and none of its options is close to the profile; a correction settles it."
-    return f"The form requires “{question.words}”, which the profile does not give; add it to the profile, or correct the field."
+        return (
+            f"The form requires a choice at “{question.words}”, and none of its options is close to the profile; "
+            "a correction settles it."
+        )
+    return (
+        f"The form requires “{question.words}”, which the profile does not give; add it to the profile, "
+        "or correct the field."
+    )
 
 
 def _already(looked: Lookup) -> PreflightResult:

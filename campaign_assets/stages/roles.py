@@ -15,12 +15,33 @@ from campaign_assets.stages.folding import fold, name_tokens, says
 from campaign_assets.stages.questions import GROUPED, Question
 from campaign_assets.stages.vocabulary import vocabulary
 
-_TRAPS = re.compile(r"off.?screen|clip|size|opacity|transparent|aria|tiny|outside|behind|negative|zero", re.IGNORECASE)
-_TRAP_NAMES = re.compile(r"honey|(?:^|[_-])hp(?:$|[_-])|leave.?(?:this.?)?(?:blank|empty)|gotcha|url2_?check|bot.?field|no.?fill", re.IGNORECASE)
-_SUM = re.compile(r"\d+\s*[+\-x×*−]\s*\d+\s*(?:=|\?|$)")
-_COUNTER = re.compile(r"(?:left|count(?:er)?|remain(?:ing)?|remlen|chars?|length|countdown|max)\d*$", re.IGNORECASE)
+_TRAPS = re.compile(
+    r"off.?screen|clip|size|opacity|transparent|aria|tiny|outside|behind|negative|zero", re.IGNORECASE
+)
+_TRAP_NAMES = re.compile(
+    r"honey|(?:^|[_-])hp(?:$|[_-])|leave.?(?:this.?)?(?:blank|empty)|gotcha|url2_?check|bot.?field|no.?fill",
+    re.IGNORECASE,
+)
+_SUM = re.compile(r"(?<![\d(/.,-])\d{1,3}(?:\s*[+x×*]\s*|\s+[-−–]\s+)\d{1,3}\s*(?:=|\?|$)")
+_CAPTCHA_NAMES = re.compile(
+    r"captcha|human_?verif|sec_?code|vcode|verif(?:y|ication)_?code|confirmation_?code|random_?word|anti_?spam|spam_?check",
+    re.IGNORECASE,
+)
+_COUNTER = re.compile(
+    r"(?:left|count(?:er)?|remain(?:ing)?|remlen|chars?|length|countdown|max)\d*$", re.IGNORECASE
+)
 _GENTLE = frozenset({"checkbox", "radio", "file", "select-one", "select-multiple", "textarea"})
 _MANY = 3
+_CAPTCHA_ENOUGH = 0.55
+_OWN = frozenset({"for", "wrap", "label", "labelledby", "aria-label", "after", "cell"})
+_ASKING = frozenset(
+    {"for", "wrap", "labelledby", "aria-label", "cell", "before", "group", "legend", "label", "describedby"}
+)
+
+
+_PLAIN_TRAPS = frozenset(
+    {"left unchanged", "validation purposes", "left blank", "field blank", "field empty", "be empty"}
+)
 
 
 @dataclass(frozen=True)
@@ -38,19 +59,28 @@ def hidden_role(control: Control) -> Role:
     return Role("csrf" if "csrf" in meant else "ignore", 0.95, "a hidden input, left as the site set it")
 
 
-def settled(question: Question, readings: tuple[Reading, ...], hidden: int, seen: frozenset[str]) -> Role | None:
+def settled(
+    question: Question, readings: tuple[Reading, ...], hidden: int, seen: frozenset[str]
+) -> Role | None:
     """The role of a question that needs no assignment; None where the fields have to decide.
 
     `hidden`: how many of the form's questions nobody sees. `seen`: what the visible ones of the form clearly ask for.
     """
-    return _trap(question, readings, hidden, seen) or _machine_check(question, readings) or _consent(question, readings)
+    return (
+        _trap(question, readings, hidden, seen)
+        or _machine_check(question, readings)
+        or _consent(question, readings)
+    )
 
 
-def _trap(question: Question, readings: tuple[Reading, ...], hidden: int, seen: frozenset[str]) -> Role | None:
+def _trap(
+    question: Question, readings: tuple[Reading, ...], hidden: int, seen: frozenset[str]
+) -> Role | None:
     control = question.asked
     meant = readings[0].concept if readings else ""
-    if meant == "honeypot" and (readings[0].score > 0.55 or not question.visible):
-        return Role("honeypot", 0.97, f"a trap for machines: {readings[0].why}")
+    told = next((r for r in readings[:3] if r.concept == "honeypot"), None)
+    if told and (told.score > 0.5 or told is readings[0] or says(spoken(control), _PLAIN_TRAPS)):
+        return Role("honeypot", 0.97, f"a trap for machines: {told.why}")
     if _TRAP_NAMES.search(control.name) or _TRAP_NAMES.search(control.id):
         return Role("honeypot", 0.95, "a trap for machines by its name")
     if question.visible:
@@ -59,7 +89,9 @@ def _trap(question: Question, readings: tuple[Reading, ...], hidden: int, seen: 
     shown_twice = meant in seen and not meant.startswith(FOREIGN) and hidden < 2 * _MANY
     concealed = bool(_TRAPS.search(control.concealment))
     if seen and typed and (shown_twice or concealed or hidden < _MANY):
-        return Role("honeypot", 0.9, f"nobody can see it ({control.concealment or 'invisible'}): a trap for machines")
+        return Role(
+            "honeypot", 0.9, f"nobody can see it ({control.concealment or 'invisible'}): a trap for machines"
+        )
     return None
 
 
@@ -67,14 +99,22 @@ def _machine_check(question: Question, readings: tuple[Reading, ...]) -> Role | 
     control = question.asked
     if question.type == "password":
         return Role("password", 0.98, "its type is password")
-    if any(fold(name) in ("g recaptcha response", "h captcha response", "cf turnstile response") for name in (control.name, control.id)):
+    if any(
+        fold(name) in ("g recaptcha response", "h captcha response", "cf turnstile response")
+        for name in (control.name, control.id)
+    ):
         return Role("captcha", 0.99, "a captcha's answer")
     meant = readings[0] if readings else None
-    text = " ".join(text for _, text in control.hints) + " " + control.label + " " + control.placeholder
-    if question.type in ("text", "number", "tel") and _SUM.search(text):
+    text = " ".join(text for place, text in control.hints if place in _ASKING) + " " + control.label
+    if question.type in ("text", "number") and _SUM.search(text):
         return Role("captcha", 0.95, "it asks for a sum")
-    if meant and meant.concept == "captcha" and (meant.score >= 0.6 or question.type == "checkbox"):
-        return Role("captcha", min(0.97, meant.score), meant.why)
+    if question.type in ("text", "number", "textarea") and (
+        _CAPTCHA_NAMES.search(control.name) or _CAPTCHA_NAMES.search(control.id)
+    ):
+        return Role("captcha", 0.95, "a captcha by its name")
+    said = next((r for r in readings[:2] if r.concept == "captcha" and r.score >= _CAPTCHA_ENOUGH), None)
+    if said:
+        return Role("captcha", min(0.97, said.score), said.why)
     if _is_counter(control):
         return Role("ignore", 0.95, "a character counter")
     if meant and meant.concept == "ignore" and meant.score >= 0.6:
@@ -86,7 +126,9 @@ def _is_counter(control: Control) -> bool:
     if control.type not in ("text", "number") or not control.value.strip().lstrip("-").isdigit():
         return False
     last = (name_tokens(control.name) or name_tokens(control.id) or ("",))[-1]
-    return bool(_COUNTER.search(last)) or (not control.label and control.limit is not None and control.limit <= 4)
+    return bool(_COUNTER.search(last)) or (
+        not control.label and control.limit is not None and control.limit <= 4
+    )
 
 
 def _consent(question: Question, readings: tuple[Reading, ...]) -> Role | None:
@@ -98,14 +140,24 @@ def _consent(question: Question, readings: tuple[Reading, ...]) -> Role | None:
     if priced(question.asked.label) or (cost(question.asked.label) is Cost.PAID and "terms" not in meant):
         return Role("link_type", 0.9, "a box that costs money")
     news, terms = meant.get("newsletter_optin"), meant.get("terms")
-    if news and (not terms or news.score >= terms.score or not question.required):
+    if terms and spoken(question.asked) and not _in_own_words(question.asked, "terms"):
+        terms = None  # a name that says "accept" is not enough where the label speaks of something else
+    joined = news is not None and (terms is None or _in_own_words(question.asked, "newsletter_optin"))
+    if news and terms and joined and question.required:
+        return Role("terms", 0.6, f"{terms.why}, with a newsletter in the same box ({news.why})")
+    if news and joined:
         return Role("newsletter_optin", 0.95, news.why)
     if terms and "ignore" not in meant:
-        mixed = f", with a newsletter in the same box ({news.why})" if news else ""
-        return Role("terms", 0.6 if news else 0.93, terms.why + mixed)
+        return Role("terms", 0.93, terms.why)
     if "ignore" in meant or says(text, frozenset({"remember me"})):
         return Role("ignore", 0.9, "not ours to set")
     return None
+
+
+def _in_own_words(box: Control, concept: str) -> bool:
+    """Whether a box's own label speaks of `concept`; what stands before it is rather its neighbour's."""
+    own = [text for place, text in (*box.hints, ("label", box.label)) if place in _OWN]
+    return any(s.concept == concept for text in own for m in vocabulary().find(text) for s in m.senses)
 
 
 def _listing_kind(question: Question) -> Role | None:

@@ -2,14 +2,16 @@
 
 Why nothing is filed twice:
 
-1. The unit was claimed in the transaction that opened its filing; the database lets one filing stand for a target and a site. Who
-   has no filing does not come here.
-2. Until `arm()` says yes, nothing in this body can send a form: it opens, fills, reads back, and every failure up to there ends as a
-   retry or a failure with the certainty that nothing was sent.
-3. `arm()` is the last thing before the click: one committed, fenced UPDATE. No means no click. After yes the click follows at once.
-4. The button is clicked once, by the one call that can; Enter is never pressed; there is no loop around it. Whatever happens then
-   becomes a verdict, and where the signs are not clear, or this worker dies, a human decides. Only the certain knowledge that no
-   request has left (the web layer cuts the tab's way out before it says so) leads to another try.
+1. The unit was claimed in the transaction that opened its filing; the database lets one filing stand for a
+   target and a site. Who has no filing does not come here.
+2. Until `arm()` says yes, nothing in this body can send a form: it opens, fills, reads back, and every
+   failure up to there ends as a retry or a failure with the certainty that nothing was sent.
+3. `arm()` is the last thing before the click: one committed, fenced UPDATE. No means no click. After yes the
+   click follows at once.
+4. The button is clicked once, by the one call that can; Enter is never pressed; there is no loop around it.
+   Whatever happens then becomes a verdict, and where the signs are not clear, or this worker dies, a human
+   decides. Only the certain knowledge that no request has left (the web layer cuts the tab's way out before
+   it says so) leads to another try.
 5. No Dagster retry can lead here: the policy table forbids it.
 """
 
@@ -58,7 +60,9 @@ async def submission(unit: Unit, tools: Tools) -> Outcome:
 
 def _listed_already(url: str) -> Outcome:
     sentence = f"Listed already: {url}. Nothing was filed."
-    result = SubmissionResult(verdict=Verdict.ALREADY_LISTED, sentence=sentence, final_url=url, receipt_url=url)
+    result = SubmissionResult(
+        verdict=Verdict.ALREADY_LISTED, sentence=sentence, final_url=url, receipt_url=url
+    )
     return Outcome.fact(Verdict.ALREADY_LISTED, sentence, result)
 
 
@@ -80,7 +84,9 @@ class _Filing:
             await self.tab.ready(self.payload.submit)
             await self._picture("before")
             if not await self.tools.arm():
-                return self._not_sent("The ledger did not let this filing go on (paused, restarted, taken over or outdated): no click.")
+                return self._not_sent(
+                    "The ledger did not let this filing go on (paused, restarted, taken over or outdated): no click."
+                )
             pressed = await self.tab.press(self.payload.submit)
         except NotSent as error:
             return self._not_sent(error.sentence)
@@ -97,11 +103,12 @@ class _Filing:
         for entry in self.payload.entries:
             if entry.source != LATE:
                 await self.tab.apply(entry)
-        late = [await self._late(entry) for entry in self.payload.entries if entry.source == LATE]
-        for entry in late:
-            if entry is not None:
-                await self.tab.apply(entry)
-        filled = [e for e in self.payload.entries if e.source != LATE] + [e for e in late if e is not None]
+        filled = [entry for entry in self.payload.entries if entry.source != LATE]
+        for entry in self.payload.entries:
+            chosen = await self._late(entry) if entry.source == LATE else None
+            if chosen is not None:
+                await self.tab.apply(chosen)
+                filled.append(chosen)
         return await self._checked(filled)
 
     def _changed(self, document: FormDocument) -> Outcome | None:
@@ -113,11 +120,14 @@ class _Filing:
             )
         form = next((f for f in document.forms if f.index == self.payload.form), None)
         if form and any(reason == Reason.CAPTCHA for reason, _ in form.obstacles):
-            return Outcome.hold(Reason.CAPTCHA, "The form shows a captcha by now; a person has to file it. Nothing was sent.")
+            return Outcome.hold(
+                Reason.CAPTCHA, "The form shows a captcha by now; a person has to file it. Nothing was sent."
+            )
         return None
 
     async def _late(self, entry: Entry) -> Entry | None:
-        """A choice whose options the form fills in by itself: the closest to what is wanted. None where it stays empty."""
+        """A choice whose options the form fills in by itself: the closest to what is wanted. None where it
+        stays empty."""
         for _ in range(_LOOKS):
             document = await self.tab.read()
             control = next((c for c in document.controls if c.index == entry.index), None)
@@ -134,7 +144,11 @@ class _Filing:
         if position is None:
             real = [i for i, o in enumerate(control.options) if not is_placeholder(o)]
             position = real[0] if len(real) == 1 else None
-        return entry.model_copy(update={"value": control.options[position].value}) if position is not None else None
+        return (
+            entry.model_copy(update={"value": control.options[position].value})
+            if position is not None
+            else None
+        )
 
     async def _checked(self, filled: list[Entry]) -> Outcome | None:
         """Every value read back, and nothing required left open that the form has shown only now."""
@@ -147,12 +161,16 @@ class _Filing:
             c
             for c in (await self.tab.read()).controls
             if owner_of(c) == self.payload.form and c.required and c.visible and c.index not in done
-            if not (c.value if c.type not in ("checkbox", "radio") else c.checked) and (c.name, c.type) not in names
+            if not (c.value if c.type not in ("checkbox", "radio") else c.checked)
+            and (c.name, c.type) not in names
         ]
         if open_ones:
             asked = ", ".join(f"“{c.label or c.name}”" for c in open_ones)
             return Outcome.hold(
-                Reason.UNANSWERABLE_QUESTION, f"Once filled in, the form also requires {asked}. Nothing was sent.", None, tuple(self.evidence)
+                Reason.UNANSWERABLE_QUESTION,
+                f"Once filled in, the form also requires {asked}. Nothing was sent.",
+                None,
+                tuple(self.evidence),
             )
         return None
 
@@ -169,11 +187,15 @@ class _Filing:
             after = await self.tab.read()
         with contextlib.suppress(SiteError):
             await self._picture("after")
-        self.evidence.append(self.tools.keep("answer", (pressed.html_after or pressed.text_after).encode(), "text/html"))
+        self.evidence.append(
+            self.tools.keep("answer", (pressed.html_after or pressed.text_after).encode(), "text/html")
+        )
         found = judge(pressed, self.payload, after, self.unit.business.url)
         if found.verdict is Verdict.NOT_SENT:
             return self._not_sent(found.sentence)
-        return Outcome.fact(found.verdict, found.sentence, self._result(found, pressed), tuple(self.evidence), found.reason)
+        return Outcome.fact(
+            found.verdict, found.sentence, self._result(found, pressed), tuple(self.evidence), found.reason
+        )
 
     def _result(self, found: Judgement, pressed: Pressed) -> SubmissionResult:
         return SubmissionResult(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from phonenumbers.geodata.locale import LOCALE_DATA
@@ -28,14 +29,20 @@ class Value:
     source: str
 
 
-def value_of(field: str, control: Control, business: Business, site: str, corrections: Mapping[str, str]) -> Value | None:
+def value_of(
+    field: str, control: Control, business: Business, site: str, corrections: Mapping[str, str]
+) -> Value | None:
     """The value for a control that asks for `field`; None where the profile has none."""
     if field in corrections:
         return Value(corrections[field], f"correction: {field}")
     found = _read(field, control, business, site)
     if found is None or not found.text.strip():
         return None
-    return Value(_without_scheme(found.text, control), found.source) if field in ("url", "reciprocal_url") else found
+    return (
+        Value(_without_scheme(found.text, control), found.source)
+        if field in ("url", "reciprocal_url")
+        else found
+    )
 
 
 def _read(field: str, control: Control, business: Business, site: str) -> Value | None:
@@ -61,7 +68,10 @@ def _phone(whose: str | None, business: Business) -> Value | None:
 
 def _without_scheme(url: str, control: Control) -> str:
     """The address without its scheme where the page prints one before the field."""
-    printed = any(place in ("before", "preceding", "cell") and text.strip().lower() in _SCHEMES for place, text in control.hints)
+    printed = any(
+        place in ("before", "preceding", "cell") and text.strip().lower() in _SCHEMES
+        for place, text in control.hints
+    )
     return url.split("://", 1)[-1] if printed else url
 
 
@@ -92,8 +102,11 @@ _FACTS: dict[str, tuple[str, Callable[[Business], Any]]] = {
     "founded_date": ("founded_date", lambda b: b.founded_date),
     "logo": ("logo", lambda b: b.logo),
     "screenshot": ("screenshot", lambda b: b.screenshot),
-    **{f: (f, lambda b, f=f: getattr(b, f)) for f in ("logo_url", "image_url", "screenshot_url", "video_url", "rss_url")},
-    **{f"social_{n}": (f"social.{n}", _social(n)) for n in ("twitter", "facebook", "linkedin", "instagram", "youtube", "other")},
+    **{f: (f, attrgetter(f)) for f in ("logo_url", "image_url", "screenshot_url", "video_url", "rss_url")},
+    **{
+        f"social_{n}": (f"social.{n}", _social(n))
+        for n in ("twitter", "facebook", "linkedin", "instagram", "youtube", "other")
+    },
 }
 FACTS = frozenset(_FACTS) | {"email", "phone", "reciprocal_url"}
 """Fields whose value is copied from the profile."""

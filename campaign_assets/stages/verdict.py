@@ -1,7 +1,8 @@
-"""What became of a filing, judged from the requests the click caused, their answers, the navigation, the document and its words.
+"""What became of a filing, judged from the requests the click caused, their answers, the navigation, the
+document and its words.
 
-No single sign is believed: words of success on a 5xx are none, and silence is no failure. Where the signs disagree, the verdict
-is *unknown* and a human decides. Pure.
+No single sign is believed: words of success on a 5xx are none, and silence is no failure. Where the signs
+disagree, the verdict is *unknown* and a human decides. Pure.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _QUOTE = 240
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict with its sentence; `reason` where the verdict needs one, `receipt_url` where the site shows the listing."""
+    """A verdict with its sentence; `reason` where the verdict needs one, `receipt_url` where the site shows
+    the listing."""
 
     verdict: Verdict
     sentence: str
@@ -70,14 +72,22 @@ def judge(pressed: Pressed, payload: Payload, after: FormDocument | None, busine
         said = f", though the page says “{signs.fresh[0][:_QUOTE]}”" if signs.fresh else ""
         return _unknown(f"The site answered the filing with {broken[0]}{said}.", broken[0])
     found = _refusal(signs, status) or _success(signs, status) or _unknown(_unclear(signs, status), status)
-    return Judgement(found.verdict, found.sentence, found.reason, signs.receipt if found.verdict in _RECEIVED else None, status)
+    return Judgement(
+        found.verdict,
+        found.sentence,
+        found.reason,
+        signs.receipt if found.verdict in _RECEIVED else None,
+        status,
+    )
 
 
 _RECEIVED = frozenset({Verdict.ACCEPTED, Verdict.PENDING, Verdict.ALREADY_LISTED, Verdict.NEEDS_EMAIL})
 
 
 def _unknown(sentence: str, status: int | None) -> Judgement:
-    return Judgement(Verdict.UNKNOWN, f"{sentence} Look at the site: was it filed?", Reason.UNKNOWN_VERDICT, None, status)
+    return Judgement(
+        Verdict.UNKNOWN, f"{sentence} Look at the site: was it filed?", Reason.UNKNOWN_VERDICT, None, status
+    )
 
 
 def _refusal(signs: _Signs, status: int | None) -> Judgement | None:
@@ -92,10 +102,14 @@ def _refusal(signs: _Signs, status: int | None) -> Judgement | None:
     value = signs.saying("refused_value")
     if status in _VALUE_STATUSES or (value and not happy and signs.form_stands):
         said = "; ".join(_complaints(signs)) or "it does not say why"
-        return Judgement(Verdict.REFUSED, f"The site refused a value (status {status}): {said}", Reason.REFUSED_VALUE)
+        return Judgement(
+            Verdict.REFUSED, f"The site refused a value (status {status}): {said}", Reason.REFUSED_VALUE
+        )
     if status in _SITE_STATUSES:
         said = f": “{signs.fresh[0][:_QUOTE]}”" if signs.fresh else ""
-        return Judgement(Verdict.REFUSED, f"The site refused the request with {status}{said}.", Reason.REFUSED_SITE)
+        return Judgement(
+            Verdict.REFUSED, f"The site refused the request with {status}{said}.", Reason.REFUSED_SITE
+        )
     return None
 
 
@@ -152,10 +166,12 @@ def _shows(tree: LexborHTMLParser, page: str, business_url: str) -> bool:
 
 
 def filing_post(posts: tuple[Post, ...], url: str) -> Post | None:
-    """The last post to the site itself; else the last of all, for forms that another host takes. Beacons have no say."""
+    """The last post to the site itself; else the last of all, for forms that another host takes. Beacons have
+    no say."""
     own = [post for post in posts if _site(post.url) == _site(url)]
-    answered = [post for post in own or posts if post.status is not None]
-    return (answered or own or list(posts) or [None])[-1]
+    told = own or list(posts)
+    answered = [post for post in told if post.status is not None]
+    return next(reversed(answered or told), None)
 
 
 def _fresh(pressed: Pressed) -> Iterator[str]:

@@ -54,16 +54,23 @@ class Vocabulary:
             for concept, by_language in data[section].items():
                 self._add(concept, foreign, by_language, data["groups"])
         self._longest = max(phrase.count(" ") + 1 for phrase in self._senses)
-        self._glued = {p.replace(" ", ""): p for p in sorted(self._senses, key=len, reverse=True) if p.isascii()}
+        self._glued = {
+            p.replace(" ", ""): p for p in sorted(self._senses, key=len, reverse=True) if p.isascii()
+        }
         self.filler = frozenset(word for phrase in _phrases(data["filler"]) for word in phrase.split())
         self.again = frozenset(_phrases(data["again"]))
         self.owners = {owner: frozenset(_phrases(words)) for owner, words in data["owners"].items()}
 
-    def _add(self, concept: str, foreign: bool, by_language: Mapping[str, list[str]], groups: Mapping[str, Any]) -> None:
+    def _add(
+        self, concept: str, foreign: bool, by_language: Mapping[str, list[str]], groups: Mapping[str, Any]
+    ) -> None:
         for language, entries in by_language.items():
             for entry in entries:
                 for phrase in _expanded(str(entry).removeprefix("~"), language, groups):
-                    self._learn(fold(phrase), Sense(concept, foreign, str(entry).startswith("~"), frozenset({language})))
+                    self._learn(
+                        fold(phrase),
+                        Sense(concept, foreign, str(entry).startswith("~"), frozenset({language})),
+                    )
 
     def _learn(self, phrase: str, sense: Sense) -> None:
         """Keep one sense a concept and phrase: the strong one, over all languages that use it."""
@@ -114,7 +121,9 @@ class Vocabulary:
             if known is None:
                 continue
             rest = self._glued.get(tail) or (tail if tail in self.filler else None)
-            rest_words = rest.split() if rest else self._split(tail) if len(tail) >= 2 * _SHORTEST_GLUED else []
+            rest_words = (
+                rest.split() if rest else self._split(tail) if len(tail) >= 2 * _SHORTEST_GLUED else []
+            )
             if rest_words:
                 return [*known.split(), *rest_words]
         return []

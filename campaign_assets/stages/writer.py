@@ -1,7 +1,7 @@
 """The built-in writer: titles, taglines, descriptions and tags for one publisher, within a control's limits.
 
-It arranges the profile's own sentences, features and words; it adds no claim. The same publisher gets the same text, two
-publishers different ones: every choice hangs on a hash of the publisher's site. Pure.
+It arranges the profile's own sentences, features and words; it adds no claim. The same publisher gets the
+same text, two publishers different ones: every choice hangs on a hash of the publisher's site. Pure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ _SIZES = (420, 620, 900, 1300)
 _LONG = 2600
 _ROOM_FOR_PARAGRAPHS = 500
 _LEAST_WORDS = 3
-_JOINTS = frozenset("and or for with of the a an to in on by und oder für mit der die das et ou pour avec de la le y o para con e per".split())
+_JOINTS = frozenset(
+    {"and", "or", "for", "with", "of", "the", "a", "an", "to", "in", "on", "by"}
+    | {"und", "oder", "fur", "mit", "der", "die", "das", "et", "ou", "pour", "avec", "de", "la", "le"}
+    | {"y", "o", "para", "con", "e", "per", "por", "del", "un", "una"}
+)
 
 
 @dataclass(frozen=True)
@@ -57,14 +61,22 @@ def title(business: Business, site: str, room: Room) -> str | None:
 
 def tagline(business: Business, room: Room) -> str | None:
     """The profile's tagline, else as much of it as ends with a word."""
-    texts = [business.tagline, business.tagline.rstrip("."), *_sentences(business.short_description), business.short_description]
+    texts = [
+        business.tagline,
+        business.tagline.rstrip("."),
+        *_sentences(business.short_description),
+        business.short_description,
+    ]
     return next((text for text in texts if room.holds(text)), None) or _cut(business.tagline, room)
 
 
 def short_description(business: Business, site: str, room: Room) -> str | None:
     """One or two sentences."""
     first = _sentences(business.description)
-    texts = _shuffled([business.short_description, " ".join(first[:2]), f"{business.name}: {business.tagline}"], f"{site} short")
+    texts = _shuffled(
+        [business.short_description, " ".join(first[:2]), f"{business.name}: {business.tagline}"],
+        f"{site} short",
+    )
     usable = [text for text in texts if room.holds(text) and len(text) <= 320]
     return next(iter(usable), None) or description(business, site, room)
 
@@ -75,7 +87,8 @@ def long_description(business: Business, site: str, room: Room) -> str | None:
 
 
 def description(business: Business, site: str, room: Room) -> str | None:
-    """A description of a size that suits the room; None where nothing meaningful fits or the least length is out of reach."""
+    """A description of a size that suits the room; None where nothing meaningful fits or the least length is
+    out of reach."""
     size = _shuffled([str(s) for s in _SIZES], f"{site} size")[0]
     return _composed(business, f"{site} description", room, int(size))
 
@@ -93,19 +106,28 @@ def tags(business: Business, site: str, room: Room, most: int | None, separator:
 
 
 def _composed(business: Business, seed: str, room: Room, size: int) -> str | None:
-    """Pieces in a seeded order, as many as fit: first up to `size`, then as many more as the least length asks for."""
+    """Pieces in a seeded order, as many as fit: first up to `size`, then as many more as the least length
+    asks for."""
     pieces = _pieces(business, seed)
     joint = "\n\n" if room.multiline and (room.limit is None or room.limit >= _ROOM_FOR_PARAGRAPHS) else " "
     wanted = max(size, room.minimum or 0)
     chosen: list[int] = []
     for number in range(len(pieces)):
         text = _joined(pieces, [*chosen, number], joint)
-        if room.fits(text) and (not chosen or room.size(text) <= wanted or room.size(_joined(pieces, chosen, joint)) < (room.minimum or 0)):
+        if room.fits(text) and (
+            not chosen
+            or room.size(text) <= wanted
+            or room.size(_joined(pieces, chosen, joint)) < (room.minimum or 0)
+        ):
             chosen.append(number)
     text = _joined(pieces, chosen, joint)
     if room.holds(text):
         return text
-    small = [t for t in (business.short_description, business.tagline, *_sentences(business.short_description)) if room.holds(t)]
+    small = [
+        t
+        for t in (business.short_description, business.tagline, *_sentences(business.short_description))
+        if room.holds(t)
+    ]
     return max(small, key=len, default=None) or _cut(business.short_description, room)
 
 
@@ -146,14 +168,18 @@ def _features(business: Business, seed: str) -> str:
 def _audience(business: Business, audience: str) -> str:
     word = _connectives()["audience"].get(business.language)
     text = audience.rstrip(".")
-    return f"{text[0].upper()}{text[1:]}." if not word or fold(text).startswith(fold(word)) else f"{word} {text}."
+    return (
+        f"{text[0].upper()}{text[1:]}."
+        if not word or fold(text).startswith(fold(word))
+        else f"{word} {text}."
+    )
 
 
 def _joined(pieces: Sequence[_Piece], chosen: Iterable[int], joint: str) -> str:
     text, block = "", None
     for number in chosen:
         piece = pieces[number]
-        text += (("" if not text else " " if piece.block == block else joint)) + piece.text
+        text += ("" if not text else " " if piece.block == block else joint) + piece.text
         block = piece.block
     return text
 
