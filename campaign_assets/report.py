@@ -31,7 +31,7 @@ PICTURE_LIMIT = 400_000
 """Bytes of one screenshot; a larger one is named, not shown."""
 PICTURES_LIMIT = 12_000_000
 """Bytes of all screenshots of one report."""
-_PICTURE_TYPES = ("image/png", "image/jpeg", "image/webp")
+PICTURE_TYPES = ("image/png", "image/jpeg", "image/webp")
 
 # Where a cell, or what a spreadsheet with another separator takes for a cell, starts with what it would calculate.
 _FORMULA = re.compile(r"(?:^|(?<=[;\n]))(?=[\s\"']*[=+\-@＝＋－＠])")
@@ -116,9 +116,9 @@ def to_html(
         outcomes=Counter(str(row.get("outcome")) for row in rows).most_common(),
         style=style,
         policy=policy,
-        moment=_moment,
+        moment=_shown_moment,
         web=web_address,
-        now=_moment(datetime.now(UTC)),
+        now=_shown_moment(datetime.now(UTC)),
     )
     return page
 
@@ -134,7 +134,7 @@ def web_address(text: object) -> str | None:
 
 def pictures(home: Path, evidence: Iterable[Kept], budget: Budget) -> tuple[Picture, ...]:
     """The screenshots among `evidence`, read from `home`, within `budget`."""
-    return tuple(_picture(home, item, budget) for item in evidence if item.media_type in _PICTURE_TYPES)
+    return tuple(_picture(home, item, budget) for item in evidence if item.media_type in PICTURE_TYPES)
 
 
 @dataclass
@@ -176,3 +176,7 @@ def _page() -> tuple[Any, str, str]:
 
 def _moment(value: Any) -> Any:
     return value.isoformat(timespec="seconds") if isinstance(value, datetime) else value
+
+
+def _shown_moment(value: datetime) -> str:
+    return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")

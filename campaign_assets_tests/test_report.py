@@ -125,7 +125,9 @@ def test_a_hostile_report_runs_nothing_and_asks_for_nothing(tmp_path: Path) -> N
         report.pictures(tmp_path, kept, report.Budget()),
     )
     place = tmp_path / "report.html"
-    place.write_text(page([{name: HOSTILE for name in report.COLUMNS}], [waiting]), "utf-8")
+    place.write_text(
+        page([{name: HOSTILE for name in report.COLUMNS} | {"filed_at": None}], [waiting]), "utf-8"
+    )
     seen = asyncio.run(_looked_at(place))
     assert seen["requests"] == [place.as_uri()]
     assert seen["dialogs"] == []

@@ -57,7 +57,8 @@ def _print_stage(unit: Mapping[str, Any]) -> None:
     for tried in unit["tries"]:
         superseded = "" if tried["applied"] else ", superseded"
         why = f" ({tried['reason']})" if tried["reason"] else ""
-        words = f"{tried['event']}{why}{superseded}: {clean(tried['detail'])}"
+        detail = "" if tried["detail"] == unit["detail"] else f": {clean(tried['detail'])}"
+        words = f"{tried['event']}{why}{superseded}{detail}"
         click.echo(
             f"    {moment(tried['ended_at'])}  {words}  [epoch {tried['epoch']}, run {clean(tried['run_id'])}]"
         )

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from campaign_assets import report
 from campaign_assets.cli import settling
 from campaign_assets.ledger import Tx, reading
@@ -13,7 +10,7 @@ from campaign_assets.model import Evidence, Key
 from campaign_assets.settings import Settings
 
 PICTURES_EACH = 3
-"""The newest screenshots of a unit are shown."""
+"""Screenshots shown of a publisher."""
 
 
 def render(tx: Tx, campaign: Campaign, form: str, settings: Settings) -> str:
@@ -34,13 +31,14 @@ def _attention(tx: Tx, campaign: Campaign, settings: Settings) -> list[report.At
         report.Attention(
             unit,
             settling.commands(unit),
-            report.pictures(settings.home, _evidence(tx, unit)[-PICTURES_EACH:], budget),
+            report.pictures(settings.home, _screenshots(tx, unit["key"]), budget),
         )
         for unit in reading.attention(tx, campaign.id)
     ]
 
 
-def _evidence(tx: Tx, unit: Mapping[str, Any]) -> list[Evidence]:
-    stages = reading.show(tx, Key.parse(unit["key"]))["stages"]
-    kept = next(each["evidence"] for each in stages if each["stage"] == unit["stage"])
-    return [Evidence(**{name: item[name] for name in Evidence.model_fields}) for item in kept]
+def _screenshots(tx: Tx, key: str) -> list[Evidence]:
+    """A publisher's newest screenshots, whichever stage kept them: a hold shows the form that was read before."""
+    kept = [item for stage in reading.show(tx, Key.parse(key))["stages"] for item in stage["evidence"]]
+    found = [Evidence(**{name: item[name] for name in Evidence.model_fields}) for item in kept]
+    return [item for item in found if item.media_type in report.PICTURE_TYPES][-PICTURES_EACH:]
