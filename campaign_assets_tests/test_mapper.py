@@ -242,6 +242,13 @@ def test_terms_that_join_a_newsletter_are_not_accepted_by_machine() -> None:
     assert page.mapped()[box].action is not Action.CHECK
 
 
+def test_a_name_that_says_accept_makes_no_terms_of_another_question() -> None:
+    page = Page("sv")
+    box = page("Jag vill ta emot erbjudanden från våra partners", "checkbox", "acceptAds")
+    listing(page)
+    assert page.mapped()[box].action is Action.LEAVE
+
+
 @pytest.mark.parametrize(
     ("free", "paid"),
     [
