@@ -12,6 +12,7 @@ from typing import Any
 
 from dagster import DagsterInstance
 
+from campaign_assets.errors import InputError
 from campaign_assets.ledger import Ledger, campaigns, work
 from campaign_assets.ledger.campaigns import Campaign, Source
 from campaign_assets.log import configure
@@ -103,7 +104,10 @@ class LedgerDesk:
             source = next(iter(campaigns.unread_sources(tx, self.campaign.id)), None)
         if source is None:
             return False
-        items = self._reader.page(source)
+        try:
+            items = self._reader.page(source)
+        except InputError as error:
+            return self._give_source_up(source, error.sentence)
         entries = [item for item in items if isinstance(item, SourceEntry)]
         rejected = [item for item in items if isinstance(item, RejectedLine)]
         cursor = source.cursor + len(items)
@@ -111,6 +115,14 @@ class LedgerDesk:
             added = campaigns.import_page(tx, source.id, entries, rejected, cursor, len(items) < SOURCE_PAGE)
         self.face.add_keys()
         self.log.info("source page", source=source.name, added=added, rejected=len(rejected), cursor=cursor)
+        return True
+
+    def _give_source_up(self, source: Source, sentence: str) -> bool:
+        """A list that cannot be read is read to its end, with the reason on record: no run comes back to it."""
+        refused = [RejectedLine(0, source.name, sentence)]
+        with self.ledger.bound(self.campaign.tenant) as tx:
+            campaigns.import_page(tx, source.id, [], refused, source.cursor, True)
+        self.log.error("source refused", source=source.name, reason=sentence)
         return True
 
     def claim(self, limit: int, beside: bool) -> list[Unit]:

@@ -116,10 +116,10 @@ def _wanted(due: Due, in_flight: Sequence[InFlight], policy: Policy) -> list[Cho
     mine = [run for run in in_flight if (run.campaign_id, run.stage) == (due.campaign_id, due.stage)]
     ordinary = [run for run in mine if not run.quarantine]
     wanted = []
-    if len(ordinary) < policy.runs and _worth_a_run(due, policy, ordinary):
-        wanted.append(Choice(due))
     if due.alone and not any(run.quarantine for run in mine):
         wanted.append(Choice(due, quarantine=True))
+    if len(ordinary) < policy.runs and _worth_a_run(due, policy, ordinary):
+        wanted.append(Choice(due))
     return wanted
 
 
@@ -134,5 +134,5 @@ def _worth_a_run(due: Due, policy: Policy, ordinary: Sequence[InFlight]) -> bool
 
 
 def _pause(barren: int) -> float:
-    """How long to leave a stage alone whose last runs achieved nothing."""
-    return min(BARREN_PAUSE * 2 ** (barren - 1), BARREN_PAUSE_CAP) if barren else 0.0
+    """How long to leave a stage alone whose last runs achieved nothing. A single one is followed up at once: a kill."""
+    return min(BARREN_PAUSE * 2 ** (barren - 2), BARREN_PAUSE_CAP) if barren > 1 else 0.0

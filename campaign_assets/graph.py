@@ -34,6 +34,8 @@ from campaign_assets.states import Stage
 IO_MANAGER = "pages"
 GROUP = "campaign"
 OWNER = "team:campaigns"
+STEP_RETRY_DELAY = 5.0
+"""Seconds before Dagster tries a step again: well below what a silent run is taken for lost."""
 partitions = DynamicPartitionsDefinition(name=PUBLISHERS)
 
 
@@ -119,4 +121,4 @@ def _retries(policy: Policy) -> RetryPolicy | None:
     """
     if not policy.op_retries:
         return None
-    return RetryPolicy(max_retries=policy.op_retries, delay=policy.backoff, backoff=Backoff.EXPONENTIAL)
+    return RetryPolicy(max_retries=policy.op_retries, delay=STEP_RETRY_DELAY, backoff=Backoff.EXPONENTIAL)

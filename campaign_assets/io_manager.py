@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -28,7 +29,7 @@ from dagster import (
 )
 
 from campaign_assets.desk import LedgerDesk
-from campaign_assets.errors import ConfigError, Refused
+from campaign_assets.errors import LedgerUnavailable, Refused, UserError
 from campaign_assets.flight import Body, Flight
 from campaign_assets.guard import refuse_policy, refuse_run_retries
 from campaign_assets.ledger import Ledger, campaigns, operators, scheduling
@@ -89,7 +90,7 @@ class PagedIOManager(IOManager):
             except StopRequested:
                 _report_stopped(context)
                 raise
-            except (ConfigError, Refused) as error:
+            except UserError as error:
                 raise Failure(error.sentence, allow_retries=False) from error
 
     def close(self) -> None:
@@ -224,7 +225,8 @@ class StageRun:
             how = "stopped"
             raise
         finally:
-            desk.end(how)
+            with suppress(LedgerUnavailable):  # the reaper notices a run that ends unheard
+                desk.end(how)
 
     def _engine(self, desk: LedgerDesk, quarantine: bool) -> Engine:
         return Engine(desk, self.policy, self.body, World(self.settings, desk), self.stop, quarantine)

@@ -40,7 +40,7 @@ from dagster._core.events import AssetMaterializationPlannedData, DagsterEventTy
 from campaign_assets.ledger import Ledger, campaigns, publishing
 from campaign_assets.ledger.publishing import Publication
 from campaign_assets.showing import metadata
-from campaign_assets.states import ATTENTION, MATERIALIZED, Stage
+from campaign_assets.states import ATTENTION, MATERIALIZED, SETTLED, Stage
 
 PUBLISHERS = "publishers"
 """Name of the dynamic partitions: one key a publisher, `tenant/campaign/site`."""
@@ -91,12 +91,14 @@ class Face:
             units = publishing.unpublished(tx, campaign, stage, PUBLISH_AT_ONCE)
         groups: dict[tuple[UUID, Stage], list[Publication]] = defaultdict(list)
         for publication in units:
-            if publication.earlier:
-                continue  # outside every count: what Dagster shows of it stays as it was
             groups[publication.campaign_id, publication.unit.stage].append(publication)
         for (of_campaign, of_stage), members in groups.items():
-            self._attention(of_campaign, of_stage, [p for p in members if p.unit.state in ATTENTION])
-            self._materialized(of_campaign, of_stage, [p for p in members if p.unit.state in MATERIALIZED])
+            now = [p for p in members if not p.earlier]
+            self._attention(of_campaign, of_stage, [p for p in now if p.unit.state in ATTENTION])
+            self._materialized(of_campaign, of_stage, [p for p in now if p.unit.state in MATERIALIZED])
+            self._cleared(
+                of_campaign, of_stage, [p for p in members if p.earlier or p.unit.state not in SETTLED]
+            )
         if units:
             with self.ledger.bound(self.tenant) as tx:
                 publishing.mark_published(tx, [(p.unit.id, p.unit.revision) for p in units])
@@ -129,6 +131,17 @@ class Face:
             winner = publishing.set_marker_run(tx, campaign, stage, run.run_id, known)
         return self.instance.get_run_by_id(winner) or run
 
+    def _cleared(self, campaign: UUID, stage: Stage, members: Sequence[Publication]) -> None:
+        """What was in attention and is no more, without being settled: planned in a good run, it is no longer failed.
+
+        Of a unit that was materialized and is outside the counts now, nothing can be taken back: Dagster keeps it.
+        """
+        failed = [publication for publication in members if publication.was_attention]
+        if failed:
+            run = self._good_record(campaign, stage)
+            for publication in failed:
+                self.instance.report_dagster_event(_planned(publication, ""), run.run_id)
+
     # ------------------------------------------------------------------------------------------------- materialized
 
     def _materialized(self, campaign: UUID, stage: Stage, members: Sequence[Publication]) -> None:
@@ -150,11 +163,13 @@ class Face:
         run = self.instance.get_run_by_id(run_id) if run_id else None
         if run is not None and run.status not in _BAD_ENDS:
             return run
-        tags = _record_tags(campaign, stage, "settled")
-        known = self.instance.get_runs(RunsFilter(tags=tags), limit=1)
-        return known[0] if known else self._good_record(campaign, stage)
+        return self._good_record(campaign, stage)
 
     def _good_record(self, campaign: UUID, stage: Stage) -> DagsterRun:
+        """A run that is a success and carries what no run of its own can; two of them do no harm."""
+        known = self.instance.get_runs(RunsFilter(tags=_record_tags(campaign, stage, "settled")), limit=1)
+        if known:
+            return known[0]
         run = self._record_run(campaign, stage, "settled")
         done = DagsterEvent(
             DagsterEventType.RUN_SUCCESS.value, run.job_name, message="Carries units settled outside a run."

@@ -64,7 +64,7 @@ class World:
             return evidence
 
         def known_as(site: str) -> Awaitable[Key | None]:
-            return engine.call(self.desk.known_as, flight.unit, site)
+            return engine.patiently(self.desk.known_as, flight.unit, site)
 
         def arm() -> Awaitable[bool]:
             return engine.arm(flight)
@@ -98,4 +98,4 @@ class World:
         """A slot at a host, by the installation-wide rate that the ledger keeps."""
         if self._engine is None:
             raise RuntimeError("a host's rate was asked for before a unit was in flight")
-        return await self._engine.call(self.desk.ledger.reserve_host, host, interval)
+        return await self._engine.patiently(self.desk.ledger.reserve_host, host, interval)

@@ -129,11 +129,12 @@ class Stand:
         with self.ledger.bound(self.tenant) as tx:
             assert work.claim(tx, campaign.id, stage, "elsewhere", 100, None, True)
 
-    def barren_run(self, campaign: Campaign, stage: Stage) -> None:
-        """A run that ended without a committed page."""
-        with self.ledger.bound(self.tenant) as tx:
-            work.start_run(tx, "barren", campaign.id, stage, False)
-            work.end_run(tx, "barren", "failed")
+    def barren_runs(self, campaign: Campaign, stage: Stage, count: int) -> None:
+        """Runs that ended without a committed page."""
+        for number in range(count):
+            with self.ledger.bound(self.tenant) as tx:
+                work.start_run(tx, f"barren{number}", campaign.id, stage, False)
+                work.end_run(tx, f"barren{number}", "failed")
 
     def requested(
         self, campaign: Campaign, stage: Stage, status: DagsterRunStatus = DagsterRunStatus.STARTING

@@ -92,9 +92,10 @@ def test_lost_units_get_a_run_of_their_own_beside_the_ordinary_one() -> None:
 
 
 def test_a_stage_whose_runs_achieve_nothing_is_left_alone_for_longer_and_longer() -> None:
-    assert chosen([due(barren=1, rested=3.0)]) == []
-    assert len(chosen([due(barren=1, rested=11.0)])) == 1
-    assert chosen([due(barren=5, rested=100.0)]) == []
+    assert len(chosen([due(barren=1, rested=0.0)])) == 1, "a killed worker is followed up at once"
+    assert chosen([due(barren=2, rested=3.0)]) == []
+    assert len(chosen([due(barren=2, rested=11.0)])) == 1
+    assert chosen([due(barren=6, rested=100.0)]) == []
     assert len(chosen([due(barren=50, rested=301.0)])) == 1
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
+import signal
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import pytest
 from dagster import Failure, RetryRequested
 
 from campaign_assets.errors import ConfigError, LedgerUnavailable, NotSent, SiteError
+from campaign_assets.flight import Flight
 from campaign_assets.model import Outcome, OutcomeKind, Reason, Unit
 from campaign_assets.runtime import Engine, Page, drive
 from campaign_assets.states import Event, Stage, Verdict
@@ -329,3 +333,36 @@ def test_an_abandoned_body_can_no_longer_arm() -> None:
     filing(desk, body, deadline=0.1)
     assert answers == [False]
     assert desk.events[0] is Event.RETRY
+
+
+def _hold_the_process(said: str) -> None:
+    """In a process of its own: a body that nothing can interrupt, watched with a page's limit of two seconds."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGURG})
+    desk = ListDesk([unit(n) for n in range(3)])
+
+    async def body(one: Unit, _tools: object) -> Outcome:
+        if one.id == 1:
+            time.sleep(120)  # noqa: ASYNC251 - what this test is about
+        await asyncio.Event().wait()
+        return DONE
+
+    def watched(engine: Engine) -> Watchdog:
+        def last_words(flight: Flight) -> None:
+            page = engine.last_page(flight)
+            Path(said).write_text(" ".join(f"{one.id}:{outcome.reason}" for one, outcome, _ in page.done))
+
+        return Watchdog(engine, last_words)
+
+    row = policy(deadline=0.2, page_limit=2.0)
+    drive(lambda: Engine(desk, row, body, NoWorld(), StopFlag()), watched)
+
+
+def test_a_body_that_nothing_can_interrupt_is_recorded_past_the_pages_limit_and_its_process_ends(
+    tmp_path: Path,
+) -> None:
+    said = tmp_path / "said"
+    process = multiprocessing.get_context("spawn").Process(target=_hold_the_process, args=(str(said),))
+    process.start()
+    process.join(90)
+    assert process.exitcode == 70
+    assert said.read_text() == "1:page_limit"

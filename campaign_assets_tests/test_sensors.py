@@ -142,7 +142,7 @@ def test_a_ledger_that_cannot_be_reached_is_a_skipped_tick_with_the_reason(
 def test_a_stage_whose_runs_achieve_nothing_is_asked_for_less_often(stand: Stand) -> None:
     campaign = stand.campaign("launch", ["a.example"])
     age(stand, "due", 10)
-    stand.barren_run(campaign, Stage.DISCOVERY)
+    stand.barren_runs(campaign, Stage.DISCOVERY, 2)
     assert stand.schedule() == []
     age(stand, "ends", 15)
     assert len(stand.schedule()) == 1
@@ -165,7 +165,6 @@ def test_a_killed_workers_run_is_over_by_the_ledgers_word_though_dagster_says_st
     assert stand.status(run) is DagsterRunStatus.FAILURE
     assert set(stand.states(campaign, Stage.SCORING).values()) == {"ready"}
     assert {row["alone"] for row in stand.rows(campaign, Stage.SCORING)} == {True}
-    age(stand, "ends", 60)
     (request,) = stand.schedule()
     assert QUARANTINE in request.tags
     stand.run_in_process(request)
