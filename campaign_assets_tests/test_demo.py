@@ -91,6 +91,7 @@ def test_a_wait_for_moderation_is_watched_for_a_while_and_then_left() -> None:
     course = Course(patience=80)
     waiting = [unit("confirmation", "ready", reason="moderation", due_at=LATER)]
     assert course.still_moving(waiting, 100)
+    assert course.still_moving([unit("confirmation", "running")], 150), "it is looked at again"
     assert course.still_moving(waiting, 170)
     assert course.still_moving(waiting, 181) == []
 

@@ -25,13 +25,15 @@ class Course:
     patience: float
     """Seconds for which each patient wait is watched before it counts as over."""
     waiting_since: dict[tuple[str, str], float] = field(default_factory=dict)
+    """When each unit was first seen to wait for others; looking again in between does not start it anew."""
     watched: set[str] = field(default_factory=set)
     """Publishers whose link was looked at once: monitoring them again is not the demo's matter."""
 
     def still_moving(self, units: Rows, now: float) -> list[Mapping[str, Any]]:
         """The units that have not come to an end at `now` (a monotonic clock)."""
-        waits = {(unit["key"], unit["stage"]) for unit in units if waits_for_others(unit)}
-        self.waiting_since = {place: self.waiting_since.get(place, now) for place in waits}
+        for unit in units:
+            if waits_for_others(unit):
+                self.waiting_since.setdefault((unit["key"], unit["stage"]), now)
         self.watched |= {
             u["key"] for u in units if u["stage"] == Stage.MONITORING and u["state"] == State.SUCCEEDED
         }

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from textwrap import shorten
 from typing import Any, Protocol
 
 from rich.console import Console
@@ -20,6 +21,7 @@ from campaign_assets.cli.printing import clean
 from campaign_assets.states import Stage, State
 
 Counts = Mapping[Stage, Mapping[State, int]]
+DETAIL_SHOWN = 160
 PLAIN_EVERY = 5.0
 """Seconds between two looks at what to print where the output is no terminal."""
 NOTHING = "  {:<13} -"
@@ -104,7 +106,9 @@ class Announcer:
         now = {(unit["key"], unit["stage"]): unit for unit in attention}
         fresh = [unit for place, unit in now.items() if self._known.get(place) != unit["reason"]]
         self._known = {place: unit["reason"] for place, unit in now.items()}
-        return [
-            f"! {clean(u['key'])}: {u['stage']} {u['state']} ({u['reason']}): {clean(u['detail'])}"
-            for u in fresh
-        ]
+        return [_announced(unit) for unit in fresh]
+
+
+def _announced(unit: Mapping[str, Any]) -> str:
+    detail = shorten(clean(unit["detail"]), DETAIL_SHOWN, placeholder=" …")
+    return f"! {clean(unit['key'])}: {unit['stage']} {unit['state']} ({unit['reason']}): {detail}"

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import click
@@ -185,7 +186,9 @@ class Show:
             f"\n{len(rows)} publishers in {time.monotonic() - self.started:.0f} s: {_listed(outcomes)}."
         )
         for row in rows:
-            click.echo(f"  {clean(row['site']):<34} {row['outcome']:<12} {clean(_why(row))}")
+            click.echo(
+                f"  {clean(row['site']):<34} {row['outcome']:<12} {shorten(clean(_why(row)), 160, placeholder=' …')}"
+            )
         misdeeds = self.witness.misdeeds()
         problems = [
             f"Still moving: {unit['key']} at {unit['stage']} ({unit['state']})." for unit in left
