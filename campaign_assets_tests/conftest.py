@@ -65,8 +65,12 @@ def _make_template(owner_url: str) -> None:
     template = database_of(owner_url, TEMPLATE)
     upgrade(template)
     app = psycopg.conninfo.conninfo_to_dict(application_url(template))["user"]
-    with psycopg.connect(owner_url, autocommit=True) as connection:  # a power failure is the one thing no test is about
-        connection.execute(sql.SQL("alter role {} set synchronous_commit = off").format(sql.Identifier(str(app))))
+    with psycopg.connect(
+        owner_url, autocommit=True
+    ) as connection:  # a power failure is the one thing no test is about
+        connection.execute(
+            sql.SQL("alter role {} set synchronous_commit = off").format(sql.Identifier(str(app)))
+        )
 
 
 def database_of(owner_url: str, name: str) -> str:
@@ -79,7 +83,9 @@ def clone(server_url: str) -> Iterator[str]:
     """A fresh migrated database; the owner's URL of it."""
     name = f"test_{os.getpid()}_{next(_NUMBERS)}"
     with psycopg.connect(server_url, autocommit=True) as connection:
-        create = sql.SQL("create database {} template {}").format(sql.Identifier(name), sql.Identifier(TEMPLATE))
+        create = sql.SQL("create database {} template {}").format(
+            sql.Identifier(name), sql.Identifier(TEMPLATE)
+        )
         connection.execute(create)
         yield database_of(server_url, name)
         _drop(connection, name)

@@ -1,6 +1,8 @@
-"""A factory for ledger tests: campaigns with publishers, and units brought to a state through the ledger's own operations.
+"""A factory for ledger tests: campaigns with publishers, and units brought to a state through the ledger's own
+operations.
 
-It fills in what a state requires (a filing for `submitting`, a result for `succeeded`, the whole chain before a stage), so
+It fills in what a state requires (a filing for `submitting`, a result for `succeeded`, the whole chain before
+a stage), so
 that tests say only what they are about.
 """
 
@@ -14,12 +16,20 @@ from uuid import UUID, uuid4
 from sqlalchemy import Row, text
 
 from campaign_assets.ledger import Ledger, operators, promotion, scheduling, work
-from campaign_assets.ledger.campaigns import Campaign, add_source, create_campaign, find_campaign, import_page, unread_sources
+from campaign_assets.ledger.campaigns import (
+    Campaign,
+    add_source,
+    create_campaign,
+    find_campaign,
+    import_page,
+    unread_sources,
+)
 from campaign_assets.model import (
     Action,
     Approval,
     Business,
     CampaignSettings,
+    ConfirmationResult,
     Contact,
     ContentResult,
     DiscoveryResult,
@@ -28,7 +38,6 @@ from campaign_assets.model import (
     FormMappingResult,
     Key,
     MonitoringResult,
-    ConfirmationResult,
     Outcome,
     OutcomeKind,
     Payload,
@@ -60,7 +69,15 @@ BUSINESS = Business(
 
 
 def payload(marker: str = "first") -> Payload:
-    entry = Entry(index=0, name="title", type="text", field="business_name", action=Action.FILL, value=marker, source="profile")
+    entry = Entry(
+        index=0,
+        name="title",
+        type="text",
+        field="business_name",
+        action=Action.FILL,
+        value=marker,
+        source="profile",
+    )
     return Payload(url="https://tools.example/submit", form=0, fingerprint="f", entries=(entry,), submit=1)
 
 
@@ -79,7 +96,7 @@ def result_for(stage: Stage, marker: str = "first") -> StageResult:
         Stage.CONTENT: lambda: ContentResult(texts=()),
         Stage.PREFLIGHT: lambda: PreflightResult(payload=made, payload_hash=made.hash, checks=()),
         Stage.SUBMISSION: lambda: SubmissionResult(verdict=Verdict.ACCEPTED, sentence="It says thank you."),
-        Stage.CONFIRMATION: lambda: ConfirmationResult(listing_url="https://tools.example/l/1", found_by="its receipt", rel=""),
+        Stage.CONFIRMATION: lambda: ConfirmationResult(listing_url="https://tools.example/l/1", found_by="its receipt"),
         Stage.MONITORING: lambda: MonitoringResult(listing_url="https://tools.example/l/1", present=True),
     }  # fmt: skip
     return results[stage]()
@@ -88,7 +105,9 @@ def result_for(stage: Stage, marker: str = "first") -> StageResult:
 def decision(outcome: Outcome, stage: Stage, attempts: int = 0, waits: int = 0) -> Decision:
     """The policy's word, except that a pause of 0 seconds is kept: tests do not wait."""
     made = decide(POLICIES[stage], outcome, attempts, waits)
-    return replace(made, after=0.0) if made.event in (Event.RETRY, Event.WAIT) and outcome.after == 0 else made
+    return (
+        replace(made, after=0.0) if made.event in (Event.RETRY, Event.WAIT) and outcome.after == 0 else made
+    )
 
 
 class World:
@@ -108,7 +127,9 @@ class World:
     ) -> Campaign:
         """A campaign with publishers `s0.example`, `s1.example` … or the sites given, started."""
         tenant, slug = name.split("/")
-        sites = [f"s{n}.example" for n in range(publishers)] if isinstance(publishers, int) else list(publishers)
+        sites = (
+            [f"s{n}.example" for n in range(publishers)] if isinstance(publishers, int) else list(publishers)
+        )
         with self.ledger.bound(tenant) as tx:
             made = create_campaign(tx, tenant, slug, BUSINESS, CampaignSettings(approval=approval), target)
             self._import(tx, made.id, sites)
@@ -129,9 +150,12 @@ class World:
     def campaign_of(self, name: str) -> Campaign:
         return find_campaign(self.ledger, name)
 
-    # ------------------------------------------------------------------------------------------------------ what happens
+    # ------------------------------------------------------------------------------------------------------
+    # what happens
 
-    def claim(self, campaign: Campaign, stage: Stage, limit: int = 100, run_id: str | None = None, **options: Any) -> list[Unit]:
+    def claim(
+        self, campaign: Campaign, stage: Stage, limit: int = 100, run_id: str | None = None, **options: Any
+    ) -> list[Unit]:
         with self.ledger.bound(campaign.tenant_id) as tx:
             return work.claim(tx, campaign.id, stage, run_id or f"run-{uuid4()}", limit, **options)
 
@@ -140,8 +164,12 @@ class World:
         assert len(units) == 1, f"expected one due unit of {stage}, claimed {units}"
         return units[0]
 
-    def finish(self, units: Unit | Sequence[Unit], outcome: Outcome | None = None, *, marker: str = "first") -> list[work.Committed]:
-        """Commit units as one page, all with `outcome`, by default with success (for a submission: armed and accepted)."""
+    def finish(
+        self, units: Unit | Sequence[Unit], outcome: Outcome | None = None, *, marker: str = "first"
+    ) -> list[work.Committed]:
+        """Commit units as one page, all with `outcome`, by default with success (for a submission: armed and
+        accepted).
+        """
         members = [units] if isinstance(units, Unit) else list(units)
         done = []
         for unit in members:
@@ -162,7 +190,9 @@ class World:
 
     def verdict(self, unit: Unit, verdict: Verdict, reason: Reason | None = None) -> work.Committed:
         with self.ledger.bound(unit.key.tenant) as tx:
-            return work.record_verdict(tx, unit, Outcome.fact(verdict, f"the site said {verdict}", None, reason=reason))
+            return work.record_verdict(
+                tx, unit, Outcome.fact(verdict, f"the site said {verdict}", None, reason=reason)
+            )
 
     def promote(self, campaign: Campaign) -> dict[str, int]:
         with self.ledger.bound(campaign.tenant_id) as tx:
@@ -185,7 +215,8 @@ class World:
     def key(self, campaign: Campaign, site: str = "s0.example") -> Key:
         return Key(campaign.tenant, campaign.slug, site)
 
-    # ------------------------------------------------------------------------------------------------ bringing somewhere
+    # ------------------------------------------------------------------------------------------------ bringing
+    # somewhere
 
     def reach(self, campaign: Campaign, stage: Stage) -> None:
         """Run every stage before `stage` to success for all publishers, and have `stage` promoted."""

@@ -1,8 +1,11 @@
-"""Claims and page commits: nobody gets a unit twice, nothing stale is written, nothing finished is lost (R1, R10, R12)."""
+"""Claims and page commits: nobody gets a unit twice, nothing stale is written, nothing finished is lost (R1, R10,
+R12).
+"""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from uuid import uuid4
@@ -16,14 +19,17 @@ from campaign_assets.policy import Decision
 from campaign_assets.states import Event, Stage, State
 from campaign_assets_tests.ledger_world import POLICIES, World, decision, result_for
 
-ATTEMPTS = "select a.event, a.applied, a.charged, a.reason from attempts a join units u on u.id = a.unit_id where u.stage = :stage order by a.id"
+ATTEMPTS = """
+select a.event, a.applied from attempts a join units u on u.id = a.unit_id where u.stage = :stage order by a.id"""
 
 
 def test_a_second_claim_skips_what_the_first_has_locked_and_waits_for_nobody(world: World) -> None:
     campaign = world.campaign(publishers=10)
     with world.ledger.bound("acme") as first:
         mine = work.claim(first, campaign.id, Stage.DISCOVERY, "run-1", 6)
-        theirs = world.claim(campaign, Stage.DISCOVERY, 10)  # another connection, while the first transaction is open
+        theirs = world.claim(
+            campaign, Stage.DISCOVERY, 10
+        )  # another connection, while the first transaction is open
         assert len(mine) == 6
         assert len(theirs) == 4
     assert {unit.id for unit in mine}.isdisjoint(unit.id for unit in theirs)
@@ -65,7 +71,7 @@ def test_a_claim_takes_only_the_sites_it_is_given(world: World) -> None:
 
 
 @pytest.mark.parametrize("act", [operators.pause, operators.archive])
-def test_nothing_is_claimed_where_the_intent_is_not_run(world: World, act: object) -> None:
+def test_nothing_is_claimed_where_the_intent_is_not_run(world: World, act: Callable[..., object]) -> None:
     campaign = world.campaign()
     world.operate(campaign, act)
     assert world.claim(campaign, Stage.DISCOVERY) == []
@@ -84,12 +90,20 @@ def test_a_run_that_is_over_for_the_ledger_claims_nothing(world: World) -> None:
 def test_a_unit_that_is_not_due_is_not_claimed_and_one_that_is_due_first_comes_first(world: World) -> None:
     campaign = world.campaign(publishers=3)
     with world.ledger.bound("acme") as tx:
-        tx.execute(text("update units set due_at = now() + interval '1 hour' where stage = 'discovery' and id = 1"))
-        tx.execute(text("update units set due_at = now() - interval '1 hour' where stage = 'discovery' and id = 17"))
+        tx.execute(
+            text("update units set due_at = now() + interval '1 hour' where stage = 'discovery' and id = 1")
+        )
+        tx.execute(
+            text("update units set due_at = now() - interval '1 hour' where stage = 'discovery' and id = 17")
+        )
     assert [unit.key.site for unit in world.claim(campaign, Stage.DISCOVERY)] == ["s1.example", "s2.example"]
     world.query(campaign, "select 1")
     with world.ledger.bound("acme") as tx:
-        order = tx.execute(text("select id from units where run_id is not null order by due_at nulls last, id")).scalars().all()
+        order = (
+            tx.execute(text("select id from units where run_id is not null order by due_at nulls last, id"))
+            .scalars()
+            .all()
+        )
     assert order == [9, 17]
 
 
@@ -117,7 +131,9 @@ def test_a_page_commits_every_outcome_in_one_go(world: World) -> None:
         Outcome.retry(Reason.SERVER_ERROR, "500"),
         Outcome.wait(Reason.RATE_LIMITED, "asked to wait", 120),
     ]
-    done = [(unit, outcome, decision(outcome, unit.stage)) for unit, outcome in zip(units, outcomes, strict=True)]
+    done = [
+        (unit, outcome, decision(outcome, unit.stage)) for unit, outcome in zip(units, outcomes, strict=True)
+    ]
     with world.ledger.bound("acme") as tx:
         committed = work.commit_page(tx, "run-1", 3, done, 120_000_000, 2_000_000)
     assert [(each.unit_id, each.state, each.applied) for each in committed] == [
@@ -133,28 +149,42 @@ def test_a_page_commits_every_outcome_in_one_go(world: World) -> None:
     assert [row.waits for row in rows] == [0, 0, 0, 0, 0, 1]
     assert [row.version for row in rows] == [1, 1, 0, 0, 0, 0]
     assert rows[3].detail == "a NUL \ufffd and a lone ? in it"
-    assert all(row.claim is None and row.run_id == "run-1" and row.revision == each.revision for row, each in zip(rows, committed, strict=True))
+    assert all(
+        row.claim is None and row.run_id == "run-1" and row.revision == each.revision
+        for row, each in zip(rows, committed, strict=True)
+    )
     assert [(row.due_at is not None) for row in rows] == [False, False, False, False, True, True]
-    pages = world.query(campaign, "select run_id, page_no, units, applied, memory, memory_growth from page_commits where stage = 'scoring'")
+    pages = world.query(
+        campaign,
+        "select run_id, page_no, units, applied, memory, memory_growth from page_commits where stage = 'scoring'",
+    )
     assert [tuple(page) for page in pages] == [("run-1", 3, 6, 6, 120_000_000, 2_000_000)]
-    assert [tuple(row) for row in world.query(campaign, "select unit_id, path, size from evidence")] == [(units[0].id, "x/y.html", 9)]
+    assert [tuple(row) for row in world.query(campaign, "select unit_id, path, size from evidence")] == [
+        (units[0].id, "x/y.html", 9)
+    ]
     assert len(world.query(campaign, ATTEMPTS, stage="scoring")) == 6
 
 
-def test_a_stage_that_dies_in_page_n_keeps_n_minus_1_pages_and_the_next_run_goes_on_there(world: World) -> None:
+def test_a_stage_that_dies_in_page_n_keeps_n_minus_1_pages_and_the_next_run_goes_on_there(
+    world: World,
+) -> None:
     campaign = world.campaign(publishers=9)
-    for page in range(2):
+    for _ in range(2):
         world.finish(world.claim(campaign, Stage.DISCOVERY, 3, "run-1"))
-        assert page in (0, 1)
     third = world.claim(campaign, Stage.DISCOVERY, 3, "run-1")
-    with pytest.raises(RuntimeError, match="killed"), world.ledger.bound("acme") as tx:
-        done = [(unit, outcome := Outcome.succeed(result_for(unit.stage), "done"), decision(outcome, unit.stage)) for unit in third]
-        work.commit_page(tx, "run-1", 3, done, 0, 0)
-        raise RuntimeError("killed before the commit")
+    outcome = Outcome.succeed(result_for(Stage.DISCOVERY), "done")
+    with world.ledger.bound("acme") as tx:
+        work.commit_page(
+            tx, "run-1", 3, [(unit, outcome, decision(outcome, unit.stage)) for unit in third], 0, 0
+        )
+        tx.rollback()  # killed before the commit
     with world.ledger.bound("acme") as tx:
         expired = scheduling.expire_run(tx, "run-1")
     assert [row.id for row in expired] == [unit.id for unit in third]
-    states = [row.state for row in world.query(campaign, "select state from units where stage = 'discovery' order by id")]
+    states = [
+        row.state
+        for row in world.query(campaign, "select state from units where stage = 'discovery' order by id")
+    ]
     assert states == ["succeeded"] * 6 + ["ready"] * 3
     again = world.claim(campaign, Stage.DISCOVERY, 1, "run-2", beside=False)
     assert again[0].id == third[0].id
@@ -170,7 +200,10 @@ def test_a_stale_claim_commits_nothing_and_is_recorded_as_superseded(world: Worl
     assert (committed[0].applied, committed[0].state) == (False, State.RUNNING)
     row = world.unit(campaign, Stage.DISCOVERY)
     assert (row.state, row.claim, row.version) == ("running", newer.claim, 0)
-    assert [(r.event, r.applied) for r in world.query(campaign, ATTEMPTS, stage="discovery")] == [("expire", True), ("reject", False)]
+    assert [(r.event, r.applied) for r in world.query(campaign, ATTEMPTS, stage="discovery")] == [
+        ("expire", True),
+        ("reject", False),
+    ]
     assert world.query(campaign, "select * from results") == []
     world.finish(newer)
     assert world.state(campaign, Stage.DISCOVERY) is State.SUCCEEDED
@@ -244,7 +277,9 @@ def test_an_event_the_stage_does_not_have_fails_the_unit_with_the_reason(world: 
     campaign = world.campaign()
     unit = world.claim_one(campaign, Stage.DISCOVERY)
     with world.ledger.bound("acme") as tx:
-        work.commit_page(tx, "r", 1, [(unit, Outcome.succeed(result_for(unit.stage), "?"), Decision(Event.FACT))], 0, 0)
+        work.commit_page(
+            tx, "r", 1, [(unit, Outcome.succeed(result_for(unit.stage), "?"), Decision(Event.FACT))], 0, 0
+        )
     row = world.unit(campaign, Stage.DISCOVERY)
     assert (row.state, row.reason) == ("failed", "error")
     assert "does not have" in row.detail
@@ -257,7 +292,10 @@ def test_released_units_are_due_at_once_and_charged_nothing(world: World) -> Non
     with world.ledger.bound("acme") as tx:
         assert work.release(tx, units) == 2
     again = world.claim(campaign, Stage.DISCOVERY)
-    assert [(unit.id, unit.attempts, unit.alone) for unit in again] == [(units[1].id, 0, False), (units[2].id, 0, False)]
+    assert [(unit.id, unit.attempts, unit.alone) for unit in again] == [
+        (units[1].id, 0, False),
+        (units[2].id, 0, False),
+    ]
 
 
 def test_a_release_after_a_restart_is_by_token_alone_and_does_no_harm(world: World) -> None:
@@ -279,7 +317,9 @@ def test_a_unit_whose_worker_died_is_claimed_alone_and_only_a_death_alone_charge
     world.expire(units[0])
     assert [world.unit(campaign, Stage.DISCOVERY, f"s{n}.example").attempts for n in range(3)] == [0, 0, 0]
     beside = world.claim(campaign, Stage.DISCOVERY, run_id="run-2", beside=True)
-    assert [unit.key.site for unit in beside] == ["s3.example"], "with others in flight only units that are not alone"
+    assert [unit.key.site for unit in beside] == ["s3.example"], (
+        "with others in flight only units that are not alone"
+    )
     alone = world.claim(campaign, Stage.DISCOVERY, run_id="run-3", beside=False)
     assert [unit.key.site for unit in alone] == ["s0.example"]
     assert alone[0].alone
@@ -288,10 +328,18 @@ def test_a_unit_whose_worker_died_is_claimed_alone_and_only_a_death_alone_charge
         row = world.unit(campaign, Stage.DISCOVERY)
         assert row.attempts == death + 1
         if row.state == "ready":
-            alone = world.claim(campaign, Stage.DISCOVERY, run_id=f"run-{death + 4}", beside=False, keys=["s0.example"])
-    assert (row.state, row.reason, row.attempts) == ("failed", "worker_died", POLICIES[Stage.DISCOVERY].attempts)
+            alone = world.claim(
+                campaign, Stage.DISCOVERY, run_id=f"run-{death + 4}", beside=False, keys=["s0.example"]
+            )
+    assert (row.state, row.reason, row.attempts) == (
+        "failed",
+        "worker_died",
+        POLICIES[Stage.DISCOVERY].attempts,
+    )
     others = [world.unit(campaign, Stage.DISCOVERY, f"s{n}.example") for n in (1, 2)]
-    assert [(other.state, other.attempts) for other in others] == [("ready", 0)] * 2, "the poison unit cost them nothing"
+    assert [(other.state, other.attempts) for other in others] == [("ready", 0)] * 2, (
+        "the poison unit cost them nothing"
+    )
 
 
 def test_a_unit_that_lived_through_being_alone_is_alone_no_more(world: World) -> None:
@@ -308,12 +356,17 @@ def test_the_reaper_takes_by_age_alone_on_the_databases_clock(world: World) -> N
     with world.ledger.bound("acme") as tx:
         reap_after = POLICIES[Stage.DISCOVERY].reap_after
         for unit, age in ((old, reap_after + 1), (young, reap_after - 1)):
-            tx.execute(text("update units set claimed_at = now() - :age * interval '1 second' where id = :id"), {"id": unit.id, "age": age})
+            tx.execute(
+                text("update units set claimed_at = now() - :age * interval '1 second' where id = :id"),
+                {"id": unit.id, "age": age},
+            )
     with world.ledger.bound("acme") as tx:
         reaped = scheduling.reap(tx, POLICIES)
     assert [(row.id, row.state, row.reason) for row in reaped] == [(old.id, State.READY, "worker_died")]
     assert world.unit(campaign, Stage.DISCOVERY, "s1.example").claim == young.claim
-    assert [each.applied for each in world.finish([old, young])] == [False, True], "what the slow one writes late is superseded"
+    assert [each.applied for each in world.finish([old, young])] == [False, True], (
+        "what the slow one writes late is superseded"
+    )
 
 
 def test_the_reaper_does_not_wait_for_a_commit_in_progress(world: World) -> None:
@@ -349,9 +402,19 @@ def test_an_open_run_tells_how_long_it_is_silent_and_what_it_did(world: World) -
     units = world.claim(campaign, Stage.DISCOVERY, 2, "run-1")
     world.finish(units[0])
     with world.ledger.bound("acme") as tx:
-        tx.execute(text("update runs set beat_at = now() - interval '50 seconds', started_at = now() - interval '60 seconds'"))
+        tx.execute(
+            text(
+                "update runs set beat_at = now() - interval '50 seconds', started_at = now() - interval '60 seconds'"
+            )
+        )
         run = scheduling.open_runs(tx)[0]
-    assert (run.run_id, run.stage, run.pages, run.in_work, run.operator) == ("run-1", Stage.DISCOVERY, 1, 1, False)
+    assert (run.run_id, run.stage, run.pages, run.in_work, run.operator) == (
+        "run-1",
+        Stage.DISCOVERY,
+        1,
+        1,
+        False,
+    )
     assert run.silent_seconds >= 50 > run.last_progress_seconds
     with world.ledger.bound("acme") as tx:
         assert work.beat(tx, "run-1")

@@ -31,7 +31,9 @@ PUBLISHERS = 2500
 
 @pytest.fixture(scope="module")
 def large(server_url: str) -> Iterator[tuple[Ledger, Campaign]]:
-    """Two campaigns, one of them large: half of its discovery is done, some of it in work, most of the units not reached."""
+    """Two campaigns, one of them large: half of its discovery is done, some of it in work, most of the units not
+    reached.
+    """
     with clone(server_url) as url:
         ledger = Ledger(application_url(url))
         world = World(ledger)

@@ -1,4 +1,6 @@
-"""A campaign's status is derived on read, tells moving from not moving and why, and counts what a recount counts (R4)."""
+"""A campaign's status is derived on read, tells moving from not moving and why, and counts what a recount counts
+(R4).
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,16 @@ def facts(
     ticks: dict[str, datetime] | None = None,
     progress: datetime | None = None,
 ) -> Facts:
-    return Facts(NOW, intent, {Stage.SCORING: states or {}}, waits, pending, barren or {}, ALIVE if ticks is None else ticks, progress)
+    return Facts(
+        NOW,
+        intent,
+        {Stage.SCORING: states or {}},
+        waits,
+        pending,
+        barren or {},
+        ALIVE if ticks is None else ticks,
+        progress,
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,11 +69,19 @@ def facts(
             "nothing is moving until 2030-01-02 03:05:05 UTC: 1 waits for server error, 2 wait for moderation",
         ),
         (
-            facts({State.READY: 3}, ticks={"scheduler": NOW - timedelta(minutes=9)}, progress=NOW - timedelta(minutes=10)),
+            facts(
+                {State.READY: 3},
+                ticks={"scheduler": NOW - timedelta(minutes=9)},
+                progress=NOW - timedelta(minutes=10),
+            ),
             "stalled",
             "nothing is moving since 2030-01-02 02:54:05 UTC: the scheduler last ran at 2030-01-02 02:55:05 UTC",
         ),
-        (facts({State.READY: 3}, ticks={}), "stalled", "nothing is moving: the scheduler has never run (`campaign up` runs it)"),
+        (
+            facts({State.READY: 3}, ticks={}),
+            "stalled",
+            "nothing is moving: the scheduler has never run (`campaign up` runs it)",
+        ),
         (
             facts({State.READY: 3, State.FAILED: 1}, barren={Stage.FORM_MAPPING: 3}),
             "stalled",
@@ -116,7 +135,9 @@ def test_a_campaign_from_its_start_to_its_end(world: World) -> None:
 def test_a_wait_for_moderation_is_told_with_its_moment(world: World) -> None:
     campaign = world.campaign()
     world.reach(campaign, Stage.CONFIRMATION)
-    world.finish(world.claim_one(campaign, Stage.CONFIRMATION), Outcome.wait(Reason.MODERATION, "in the queue", 3600))
+    world.finish(
+        world.claim_one(campaign, Stage.CONFIRMATION), Outcome.wait(Reason.MODERATION, "in the queue", 3600)
+    )
     world.promote(campaign)
     status = status_of(world, campaign)
     assert (status.status, status.moving, status.done) == ("waiting", 0, False)
@@ -165,7 +186,9 @@ def test_the_counts_equal_a_recount(world: World) -> None:
         Outcome.retry(Reason.SERVER_ERROR, "x", 3600),
     ]
     for stage in list(Stage)[:6]:
-        for number, unit in enumerate(world.claim(campaign, stage, 6) if stage is not Stage.SUBMISSION else []):
+        for number, unit in enumerate(
+            world.claim(campaign, stage, 6) if stage is not Stage.SUBMISSION else []
+        ):
             world.finish(unit, outcomes[number % 5])
         world.promote(campaign)
         world.run(campaign, stage)
@@ -174,7 +197,9 @@ def test_the_counts_equal_a_recount(world: World) -> None:
     for _ in range(3):
         status = status_of(world, campaign)
         expected = recount(world, campaign)
-        assert {stage: dict(counts) for stage, counts in status.stages.items()} == {s: dict(c) for s, c in expected.items()}
+        assert {stage: dict(counts) for stage, counts in status.stages.items()} == {
+            s: dict(c) for s, c in expected.items()
+        }
         assert status.attention == sum(counts[state] for counts in expected.values() for state in ATTENTION)
         with world.ledger.bound("acme") as tx:
             assert len(reading.units(tx, campaign.id)) == sum(c.total() for c in expected.values())
@@ -191,7 +216,18 @@ def test_units_and_attention_have_the_documented_shape(world: World) -> None:
         waiting = reading.attention(tx)
         assert reading.units(tx, campaign.id, Stage.PREFLIGHT, State.HELD) == waiting
         assert reading.units(tx, campaign.id, Stage.PREFLIGHT, State.FAILED) == []
-    assert list(waiting[0]) == ["key", "stage", "state", "reason", "detail", "attempts", "epoch", "due_at", "since", "decisions"]
+    assert list(waiting[0]) == [
+        "key",
+        "stage",
+        "state",
+        "reason",
+        "detail",
+        "attempts",
+        "epoch",
+        "due_at",
+        "since",
+        "decisions",
+    ]
     assert waiting[0]["decisions"] == ["correct", "filed", "reject", "rerun"]
 
 
@@ -216,7 +252,10 @@ def test_the_report_says_what_became_of_each_publisher(world: World) -> None:
             world.finish(unit)
     world.promote(campaign)
     for unit in world.claim(campaign, Stage.CONFIRMATION):
-        world.finish(unit, Outcome.wait(Reason.MODERATION, "in the queue", 3600) if unit.key.site == moderated else None)
+        world.finish(
+            unit,
+            Outcome.wait(Reason.MODERATION, "in the queue", 3600) if unit.key.site == moderated else None,
+        )
     world.promote(campaign)
     world.run(campaign, Stage.MONITORING)
     with world.ledger.bound("acme") as tx:

@@ -1,4 +1,5 @@
-"""The table of transitions against the real database: exactly the listed moves happen, through the ledger's own operations.
+"""The table of transitions against the real database: exactly the listed moves happen, through the ledger's
+own operations.
 
 For every stage and every state it can be in, every operation there is is tried, in a transaction that is rolled back. A
 trigger notes each write of a state. What was seen must be the table, no move more and none less.
@@ -37,7 +38,9 @@ from campaign_assets_tests.ledger_world import BUSINESS, World, result_for
 
 Move = tuple[Event, State, State, Stage]
 
-LISTED: set[Move] = {(t.event, source, t.target, stage) for t in TRANSITIONS for stage in t.stages for source in t.sources}
+LISTED: set[Move] = {
+    (t.event, source, t.target, stage) for t in TRANSITIONS for stage in t.stages for source in t.sources
+}
 
 NOTE_MOVES = """
 create table noted (id serial, unit bigint, stage text, before text, after text);
@@ -48,7 +51,8 @@ begin
     return null;
 end $$;
 create trigger note_move after update on units for each row
-    when (old.revision <> new.revision and old.earlier = new.earlier or old.state <> new.state) execute function note_move();
+    when (old.revision <> new.revision and old.earlier = new.earlier or old.state <> new.state) execute
+        function note_move();
 """
 
 
@@ -63,7 +67,9 @@ class Bench:
     """As its worker holds it: with its claim where it is in work, else with the last one, or an invented one."""
 
     def sql(self, query: str, **parameters: object) -> None:
-        self.tx.execute(text(query), {"publisher": self.unit.publisher_id, "campaign": self.campaign.id, **parameters})
+        self.tx.execute(
+            text(query), {"publisher": self.unit.publisher_id, "campaign": self.campaign.id, **parameters}
+        )
 
 
 Operation = Callable[[Bench], object]
@@ -80,7 +86,9 @@ def _ended(event: Event, outcome: Outcome) -> Operation:
 
 
 def _fact(verdict: Verdict, reason: Reason | None = None) -> Operation:
-    return lambda bench: work.record_verdict(bench.tx, bench.unit, Outcome.fact(verdict, "it said so", None, reason=reason))
+    return lambda bench: work.record_verdict(
+        bench.tx, bench.unit, Outcome.fact(verdict, "it said so", None, reason=reason)
+    )
 
 
 def _upstream_has_a_newer_version(bench: Bench) -> None:
@@ -89,7 +97,8 @@ def _upstream_has_a_newer_version(bench: Bench) -> None:
     if upstream is None:
         bench.sql("update campaigns set epoch = epoch + 1 where id = :campaign")
     bench.sql(
-        "update units set version = version + 1, touched = true where publisher_id = :publisher and stage = :stage and state = 'succeeded'",
+        "update units set version = version + 1, touched = true "
+        "where publisher_id = :publisher and stage = :stage and state = 'succeeded'",
         stage=upstream or bench.unit.stage,
     )
     bench.sql("update units set touched = true where publisher_id = :publisher and claim is null")
@@ -100,14 +109,18 @@ def _a_new_epoch_has_come_down_to_it(bench: Bench) -> None:
     bench.sql("update campaigns set epoch = epoch + 1 where id = :campaign")
     before = [str(stage) for stage in list(Stage)[: list(Stage).index(bench.unit.stage)]]
     bench.sql(
-        "update units set epoch = epoch + 1, touched = true where publisher_id = :publisher and stage = any(:before)", before=before
+        "update units set epoch = epoch + 1, touched = true where publisher_id = :publisher and stage = any(:before)",
+        before=before,
     )
     bench.sql("update units set touched = true where id = :id", id=bench.unit.id)
     promotion.promote(bench.tx)
 
 
 def _monitoring_is_due(bench: Bench) -> None:
-    bench.sql("update units set due_at = now() where publisher_id = :publisher and stage = 'monitoring' and state = 'succeeded'")
+    bench.sql(
+        "update units set due_at = now() "
+        "where publisher_id = :publisher and stage = 'monitoring' and state = 'succeeded'"
+    )
     promotion.promote(bench.tx)
 
 
@@ -124,7 +137,8 @@ def _upstream_is_worked_on_anew(bench: Bench) -> None:
 def _another_campaign_has_filed(verdict: Verdict, reason: Reason | None = None) -> Operation:
     def promote(bench: Bench) -> None:
         bench.sql(
-            "insert into filings (unit_id, target, site, claim, epoch, phase, verdict, reason, answered_at, preflight_version, result) "
+            "insert into filings (unit_id, target, site, claim, epoch, phase, verdict, reason, answered_at, "
+            "preflight_version, result) "
             "select min(id), :target, 's0.example', gen_random_uuid(), 1, 'answered', :verdict, :reason, now(), 1, '{}' "
             "from units where publisher_id <> :publisher and stage = 'submission' on conflict do nothing",
             target=bench.campaign.target,
@@ -155,7 +169,11 @@ def _decided(choice: str) -> Operation:
     return _refusing(lambda b: operators.decide(b.tx, b.key, b.unit.stage, choice, corrections))
 
 
-_WORKED = {
+def _resolved(filed: bool) -> Operation:
+    return _refusing(lambda b: operators.resolve(b.tx, b.key, filed))
+
+
+_WORKED: dict[Event, Callable[[Stage], Outcome]] = {
     Event.SUCCEED: lambda stage: Outcome.succeed(result_for(stage), "done"),
     Event.REJECT: lambda stage: Outcome.reject(Reason.BELOW_BAR, "no"),
     Event.FAIL: lambda stage: Outcome.fail(Reason.ERROR, "it broke"),
@@ -174,7 +192,11 @@ def operations(stage: Stage) -> Iterator[tuple[str, frozenset[Event], Operation]
     yield "release", frozenset({Event.RELEASE}), lambda b: work.release(b.tx, [b.unit])
     yield "restart", frozenset({Event.RELEASE}), lambda b: operators.restart(b.tx, b.campaign)
     yield "expire the run", frozenset({Event.EXPIRE}), lambda b: scheduling.expire_run(b.tx, b.unit.run_id)
-    yield "claim", frozenset({Event.CLAIM}), lambda b: work.claim(b.tx, b.campaign.id, stage, "run-2", 1, beside=False)
+    yield (
+        "claim",
+        frozenset({Event.CLAIM}),
+        lambda b: work.claim(b.tx, b.campaign.id, stage, "run-2", 1, beside=False),
+    )
     scheduler = frozenset({Event.PROMOTE, Event.WITHDRAW, Event.ADOPT})
     yield "promote", scheduler, lambda b: promotion.promote(b.tx)
     yield "promote after a newer upstream", scheduler, _upstream_has_a_newer_version
@@ -185,7 +207,7 @@ def operations(stage: Stage) -> Iterator[tuple[str, frozenset[Event], Operation]
     for choice in ("approve", "reject", "filed", "correct"):
         yield f"decide {choice}", frozenset({Event.DECIDE}), _decided(choice)
     for filed in (True, False):
-        yield f"resolve {filed}", frozenset({Event.DECIDE}), _refusing(lambda b, f=filed: operators.resolve(b.tx, b.key, f))  # type: ignore[misc]
+        yield f"resolve {filed}", frozenset({Event.DECIDE}), _resolved(filed)
     if stage is Stage.SUBMISSION:
         for verdict, reason in (
             (Verdict.ACCEPTED, None),
@@ -199,9 +221,12 @@ def operations(stage: Stage) -> Iterator[tuple[str, frozenset[Event], Operation]
 
 def _bench(tx: Tx, world: World, campaign: Campaign, stage: Stage) -> Bench:
     row = tx.execute(
-        text("select * from units where stage = :stage and campaign_id = :campaign"), {"stage": stage, "campaign": campaign.id}
+        text("select * from units where stage = :stage and campaign_id = :campaign"),
+        {"stage": stage, "campaign": campaign.id},
     ).one()
-    filed = tx.execute(text("select claim from filings where unit_id = :id order by id desc limit 1"), {"id": row.id}).scalar()
+    filed = tx.execute(
+        text("select claim from filings where unit_id = :id order by id desc limit 1"), {"id": row.id}
+    ).scalar()
     unit = Unit(
         row.id, row.publisher_id, campaign.id, world.key(campaign), stage, row.claim or filed or uuid4(), row.epoch,
         row.run_id or "run-x", row.attempts, row.waits, row.alone, "", "", BUSINESS, campaign.settings, row.consumed,
@@ -211,12 +236,16 @@ def _bench(tx: Tx, world: World, campaign: Campaign, stage: Stage) -> Bench:
 
 def _seen(bench: Bench, events: frozenset[Event]) -> set[Move]:
     """The moves of the bench's own unit, each under the event that may cause it."""
-    rows = bench.tx.execute(text("select before, after from noted where unit = :id order by id"), {"id": bench.unit.id})
+    rows = bench.tx.execute(
+        text("select before, after from noted where unit = :id order by id"), {"id": bench.unit.id}
+    )
     seen: set[Move] = set()
     for row in rows:
         before, after = State(row.before), State(row.after)
         fitting = {event for event in events if before in sources(event, after, bench.unit.stage)}
-        assert fitting, f"{bench.unit.stage}: {before} → {after} is not in the table for any of {sorted(events)}"
+        assert fitting, (
+            f"{bench.unit.stage}: {before} → {after} is not in the table for any of {sorted(events)}"
+        )
         seen |= {(event, before, after, bench.unit.stage) for event in fitting}
     return seen
 
@@ -236,11 +265,15 @@ def _places(stage: Stage) -> Iterator[tuple[State, str]]:
 def _furnish(world: World, campaign: Campaign, stage: Stage, state: State, how: str) -> None:
     if how == "for approval":
         world.reach(campaign, stage)
-        world.finish(world.claim_one(campaign, stage), Outcome.hold(Reason.APPROVAL, "is it right?", result_for(stage)))
+        world.finish(
+            world.claim_one(campaign, stage), Outcome.hold(Reason.APPROVAL, "is it right?", result_for(stage))
+        )
         return
     world.bring(campaign, stage, state)
     if how:
-        world.query(campaign, "update units set alone = true, attempts = 99 where claim is not null returning id")
+        world.query(
+            campaign, "update units set alone = true, attempts = 99 where claim is not null returning id"
+        )
 
 
 @pytest.mark.parametrize("stage", list(Stage))
@@ -263,7 +296,11 @@ def test_exactly_the_listed_moves_happen(stage: Stage, ledger: Ledger, owner_url
                 moved = _seen(bench, events)
                 after = tx.execute(text("select * from units where id = :id"), {"id": bench.unit.id}).one()
                 if not moved:
-                    assert (after.state, after.claim, after.version) == (before.state, before.claim, before.version), name
+                    assert (after.state, after.claim, after.version) == (
+                        before.state,
+                        before.claim,
+                        before.version,
+                    ), name
                 seen |= moved
                 tx.rollback()
     listed = {move for move in LISTED if move[3] is stage}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import UUID
 
@@ -41,7 +41,9 @@ def bind(connection: psycopg.Connection[Any], tenant: str | UUID | None) -> None
 
 
 def tables(connection: psycopg.Connection[Any]) -> set[str]:
-    rows = connection.execute("select relname from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace")
+    rows = connection.execute(
+        "select relname from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace"
+    )
     return {row[0] for row in rows}
 
 
@@ -54,7 +56,10 @@ def furnished(world: World) -> World:
         with world.ledger.bound(tenant) as tx:
             work.start_run(tx, f"run-{tenant}", campaign.id, Stage.DISCOVERY, False)
             scheduling.tick(tx, "reaper", 30)
-            tx.execute(text("insert into markers (campaign_id, stage, run_id) values (:c, 'content', 'm')"), {"c": campaign.id})
+            tx.execute(
+                text("insert into markers (campaign_id, stage, run_id) values (:c, 'content', 'm')"),
+                {"c": campaign.id},
+            )
         first = world.claim(campaign, Stage.DISCOVERY, 1, f"run-{tenant}")
         with world.ledger.bound(tenant) as tx:
             assert work.note_alias(tx, first[0], "elsewhere.example") is None
@@ -83,18 +88,26 @@ def test_every_table_has_its_policy_its_force_and_its_trigger(owner: psycopg.Con
 def test_every_foreign_key_between_tenants_rows_holds_the_tenant(owner: psycopg.Connection[Any]) -> None:
     keys = owner.execute(
         """select conrelid::regclass::text, conname, array(
-                select attname::text from unnest(conkey) k join pg_attribute a on a.attrelid = conrelid and a.attnum = k)
+                select attname::text from unnest(conkey) k join pg_attribute a on a.attrelid = conrelid and
+                    a.attnum = k)
            from pg_constraint where contype = 'f'"""
     ).fetchall()
     assert len(keys) > 15
     assert [key for key in keys if "tenant_id" not in key[2]] == []
 
 
-def test_a_tenant_sees_only_its_own_rows_of_every_table(furnished: World, app: psycopg.Connection[Any]) -> None:
+def test_a_tenant_sees_only_its_own_rows_of_every_table(
+    furnished: World, app: psycopg.Connection[Any]
+) -> None:
     for table, column in GUARDED.items():
         for tenant in ("acme", "other"):
             bind(app, tenant)
-            seen = {row[0] for row in app.execute(sql.SQL("select {} from {}").format(sql.Identifier(column), sql.Identifier(table)))}
+            seen = {
+                row[0]
+                for row in app.execute(
+                    sql.SQL("select {} from {}").format(sql.Identifier(column), sql.Identifier(table))
+                )
+            }
             assert seen == {tenant_id(tenant)}, f"{table}: {tenant} sees {seen}"
 
 
@@ -113,7 +126,9 @@ def test_a_tenant_cannot_write_anothers_rows(furnished: World, app: psycopg.Conn
     for table in GUARDED:
         column, name = sql.Identifier(GUARDED[table]), sql.Identifier(table)
         bind(app, "acme")
-        changed = app.execute(sql.SQL("update {} set {} = {} where {} = %s").format(name, column, column, column), (other,))
+        changed = app.execute(
+            sql.SQL("update {} set {} = {} where {} = %s").format(name, column, column, column), (other,)
+        )
         assert changed.rowcount == 0, table
         give_away = sql.SQL("update {} set {} = %s").format(name, column)
         slip_in = sql.SQL("insert into {} ({}) values (%s)").format(name, column)
@@ -130,11 +145,15 @@ def test_unbound_writes_fail_even_where_they_would_touch_nothing(
     for table in GUARDED:
         column, name = sql.Identifier(GUARDED[table]), sql.Identifier(table)
         update = sql.SQL("update {} set {} = {} where false").format(name, column, column)
-        insert = sql.SQL("insert into {} ({}) select {} from {} where false").format(name, column, column, name)
+        insert = sql.SQL("insert into {} ({}) select {} from {} where false").format(
+            name, column, column, name
+        )
         delete = sql.SQL("delete from {} where false").format(name)
         for connection, statements in ((app, (update, insert)), (owner, (update, insert, delete))):
             for statement in statements:
-                with pytest.raises(psycopg.errors.InsufficientPrivilege, match=f"no tenant is bound: .* on {table}"):
+                with pytest.raises(
+                    psycopg.errors.InsufficientPrivilege, match=f"no tenant is bound: .* on {table}"
+                ):
                     connection.execute(statement)
                 connection.rollback()
 
@@ -147,38 +166,54 @@ def test_the_application_role_may_not_delete_anything(furnished: World, app: psy
         app.rollback()
 
 
-def test_no_row_can_point_across_tenants(furnished: World, app: psycopg.Connection[Any], owner: psycopg.Connection[Any]) -> None:
+def test_no_row_can_point_across_tenants(
+    furnished: World, app: psycopg.Connection[Any], owner: psycopg.Connection[Any]
+) -> None:
     bind(owner, "other")
     theirs = owner.execute("select id from campaigns").fetchone()
     assert theirs is not None
     bind(app, "acme")
     with pytest.raises(psycopg.errors.ForeignKeyViolation):
-        app.execute("insert into sources (campaign_id, name, content, sha256) values (%s, 'x', '', 'x')", (theirs[0],))
+        app.execute(
+            "insert into sources (campaign_id, name, content, sha256) values (%s, 'x', '', 'x')", (theirs[0],)
+        )
 
 
 def test_the_roles_are_what_the_rule_says(owner_url: str, owner: psycopg.Connection[Any]) -> None:
     user = psycopg.conninfo.conninfo_to_dict(application_url(owner_url))["user"]
-    app = owner.execute("select rolsuper, rolbypassrls, rolcreaterole, rolcreatedb from pg_roles where rolname = %s", (user,))
+    app = owner.execute(
+        "select rolsuper, rolbypassrls, rolcreaterole, rolcreatedb from pg_roles where rolname = %s", (user,)
+    )
     assert app.fetchone() == (False, False, False, False)
-    owned = owner.execute("select count(*) from pg_class where pg_get_userbyid(relowner) = %s", (user,)).fetchone()
+    owned = owner.execute(
+        "select count(*) from pg_class where pg_get_userbyid(relowner) = %s", (user,)
+    ).fetchone()
     assert owned == (0,)
-    member = owner.execute("select count(*) from pg_auth_members where member = %s::regrole", (user,)).fetchone()
+    member = owner.execute(
+        "select count(*) from pg_auth_members where member = %s::regrole", (user,)
+    ).fetchone()
     assert member == (0,)
 
 
-def test_one_function_looks_across_tenants_and_its_role_reads_three_columns(owner: psycopg.Connection[Any]) -> None:
+def test_one_function_looks_across_tenants_and_its_role_reads_three_columns(
+    owner: psycopg.Connection[Any],
+) -> None:
     functions = owner.execute(
         """select proname, r.rolname, r.rolcanlogin, r.rolsuper, r.rolbypassrls, proconfig, proacl::text
-        from pg_proc p join pg_roles r on r.oid = p.proowner where prosecdef and pronamespace = 'public'::regnamespace"""
+        from pg_proc p join pg_roles r on r.oid = p.proowner where prosecdef and pronamespace =
+            'public'::regnamespace"""
     ).fetchall()
     assert [row[0] for row in functions] == ["due_tenants"]
     _, role, *attributes, config, acl = functions[0]
     assert attributes == [False, False, False]
     assert config == ["search_path=public, pg_temp"]
-    assert not any(entry.startswith("=") for entry in acl.strip("{}").split(",")), f"public may execute it: {acl}"
+    assert not any(entry.startswith("=") for entry in acl.strip("{}").split(",")), (
+        f"public may execute it: {acl}"
+    )
     columns = owner.execute(
         """select c.relname, a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
-        where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and has_column_privilege(%s, c.oid, a.attnum, 'select')""",
+        where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and has_column_privilege(%s, c.oid,
+            a.attnum, 'select')""",
         (role,),
     ).fetchall()
     assert sorted(columns) == [("tenants", "id"), ("units", "due_at"), ("units", "tenant_id")]
@@ -194,7 +229,10 @@ def test_tenants_are_listed_with_their_due_units_also_with_none(world: World) ->
     world.campaign("acme/launch", 3)
     quiet = world.campaign("other/launch", 1)
     world.claim(quiet, Stage.DISCOVERY)
-    assert {(tenant.id, tenant.due) for tenant in world.ledger.tenants()} == {(tenant_id("acme"), 3), (tenant_id("other"), 0)}
+    assert {(tenant.id, tenant.due) for tenant in world.ledger.tenants()} == {
+        (tenant_id("acme"), 3),
+        (tenant_id("other"), 0),
+    }
 
 
 def test_claim_reap_and_promote_raise_where_no_tenant_is_bound(world: World) -> None:
@@ -204,7 +242,7 @@ def test_claim_reap_and_promote_raise_where_no_tenant_is_bound(world: World) -> 
     def unbound() -> Tx:
         return world.ledger.engine.connect()
 
-    calls = [
+    calls: list[Callable[[Tx], object]] = [
         lambda tx: work.claim(tx, campaign.id, Stage.DISCOVERY, "r", 1),
         lambda tx: work.claim(tx, campaign.id, Stage.SUBMISSION, "r", 1),
         lambda tx: scheduling.reap(tx, POLICIES),
@@ -215,7 +253,7 @@ def test_claim_reap_and_promote_raise_where_no_tenant_is_bound(world: World) -> 
     for call in calls:
         with unbound() as tx, pytest.raises(TenantNotBound):
             call(tx)
-    writes = [
+    writes: list[Callable[[Tx], object]] = [
         lambda tx: work.start_run(tx, "r", campaign.id, Stage.CONTENT, False),
         lambda tx: work.release(tx, [unit]),
         lambda tx: work.beat(tx, "r"),
@@ -233,7 +271,9 @@ def test_a_binding_ends_with_its_transaction(ledger: Ledger, world: World) -> No
     with ledger.bound("acme") as tx:
         assert tx.execute(text("select count(*) from campaigns")).scalar_one() == 1
         tx.commit()
-        assert tx.execute(text("select count(*) from campaigns")).scalar_one() == 0, "a commit must end the binding"
+        assert tx.execute(text("select count(*) from campaigns")).scalar_one() == 0, (
+            "a commit must end the binding"
+        )
     for _ in range(8):  # whichever pooled connection comes
         with ledger.engine.connect() as connection:
             assert connection.execute(text("select count(*) from campaigns")).scalar_one() == 0
@@ -241,14 +281,24 @@ def test_a_binding_ends_with_its_transaction(ledger: Ledger, world: World) -> No
 
 def test_a_failed_transaction_leaves_nothing_behind(ledger: Ledger, world: World) -> None:
     campaign = world.campaign()
-    with pytest.raises(RuntimeError, match="on the way"), ledger.bound("acme") as tx:
-        tx.execute(text("update campaigns set epoch = 9"))
-        raise RuntimeError("on the way")
+
+    def fail_on_the_way() -> None:
+        with ledger.bound("acme") as tx:
+            tx.execute(text("update campaigns set epoch = 9"))
+            raise RuntimeError("on the way")
+
+    with pytest.raises(RuntimeError, match="on the way"):
+        fail_on_the_way()
     assert world.again(campaign).epoch == 1
 
 
 def test_two_tenants_may_use_the_same_words(world: World) -> None:
     for tenant in ("acme", "other"):
         world.reach(world.campaign(f"{tenant}/launch"), Stage.SUBMISSION)
-    units = [world.claim_one(world.campaign_of(f"{tenant}/launch"), Stage.SUBMISSION) for tenant in ("acme", "other")]
-    assert all(world.arm(unit) for unit in units), "the guard is a tenant's own: two clients may list the same business"
+    units = [
+        world.claim_one(world.campaign_of(f"{tenant}/launch"), Stage.SUBMISSION)
+        for tenant in ("acme", "other")
+    ]
+    assert all(world.arm(unit) for unit in units), (
+        "the guard is a tenant's own: two clients may list the same business"
+    )

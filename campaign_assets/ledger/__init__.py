@@ -3,11 +3,13 @@
 Each query is a named function in exactly one of these modules; nothing above this package writes SQL.
 
     schema        tables, with their row-level security      transitions   the one place that writes a unit's state
-    binding       connections and bound transactions         work          what a run does
-    campaigns     campaigns, sources, publishers             filings       the submission guard
-    scheduling    what the sensors do                        promotion     what becomes eligible
-    operators     what a human does                          reading       what readers are shown
-    publishing    what Dagster has been told                 status        a campaign's status, derived
+    migrating     upgrades; `roles` and grants beside it     recording     the end of tries, in one statement
+    binding       connections and bound transactions         chain         what current and open mean
+    campaigns     campaigns, sources, publishers             work          what a run does; `loading`, `runs` beside it
+    scheduling    what the sensors do                        filings       the submission guard; `verdicts` beside it
+    promotion     what becomes eligible                      publishing    what Dagster has been told
+    operators     what a human does; `case`, `choices`,      reading       what readers are shown; `rows`, `status`
+                  `deciding`, `reruns` beside it                           beside it
 """
 
 from campaign_assets.ledger.binding import DueTenant, Ledger, Tx

@@ -53,11 +53,14 @@ class Ledger:
 
     def __init__(self, url: str) -> None:
         """`url` is the application role's."""
-        self.engine: Engine = create_engine(url, connect_args=CONNECT, pool_size=4, max_overflow=12, pool_timeout=60)
+        self.engine: Engine = create_engine(
+            url, connect_args=CONNECT, pool_size=4, max_overflow=12, pool_timeout=60
+        )
 
     @classmethod
     def open(cls, settings: Settings) -> Ledger:
-        """Connect to the configured server, else to the home's embedded one, which is started and upgraded where needed.
+        """Connect to the configured server, else to the home's embedded one, which is started and upgraded
+            where needed.
 
         ConfigError where it cannot be reached, or where a server of one's own lacks migrations.
         """
@@ -67,7 +70,9 @@ class Ledger:
             return ledger
         if settings.database_url:
             ledger.dispose()
-            raise ConfigError("The ledger's tables are missing or of another version; run `campaign db upgrade`.")
+            raise ConfigError(
+                "The ledger's tables are missing or of another version; run `campaign db upgrade`."
+            )
         from campaign_assets.ledger.migrating import (
             upgrade,  # alembic costs a run's start 0.2 s: only where it is needed
         )
@@ -99,7 +104,9 @@ class Ledger:
                 connection.close()
 
     def _begin(self, tenant: UUID) -> Tx:
-        """Open a transaction and bind it. A pooled connection may be a dead server's: then once more, with a fresh one."""
+        """Open a transaction and bind it. A pooled connection may be a dead server's: then once more, with a
+        fresh one.
+        """
         for last in (False, True):
             connection = self.engine.connect()
             try:
@@ -122,7 +129,9 @@ class Ledger:
         return [DueTenant(row.id, row.due) for row in rows]
 
     def reserve_host(self, host: str, interval: float) -> float:
-        """Reserve the next free slot of a host, one every `interval` seconds over all workers; how long to wait for it."""
+        """Reserve the next free slot of a host, one every `interval` seconds over all workers; how long to wait
+        for it.
+        """
         with _reachable(), self.engine.begin() as connection:
             waited = connection.execute(_RESERVE, {"host": host, "interval": interval}).scalar_one()
         return max(0.0, float(waited))
@@ -134,7 +143,9 @@ class Ledger:
 
 @contextmanager
 def _reachable() -> Iterator[None]:
-    """A server that does not answer, or a broken connection, as LedgerUnavailable; mistakes in a query stay what they are."""
+    """A server that does not answer, or a broken connection, as LedgerUnavailable; mistakes in a query stay what
+    they are.
+    """
     try:
         yield
     except PoolTimeout as error:
@@ -168,6 +179,8 @@ def check_reachable(owner_url: str) -> None:
     except OperationalError as error:
         said = str(error.orig).strip().splitlines() or ["no answer"]
         where = engine.url.render_as_string(hide_password=True)
-        raise ConfigError(f"The database {where} cannot be reached ({said[-1].strip()}); start it or mend CAMPAIGN_DATABASE_URL.") from error
+        raise ConfigError(
+            f"The database {where} cannot be reached ({said[-1].strip()}); start it or mend CAMPAIGN_DATABASE_URL."
+        ) from error
     finally:
         engine.dispose()

@@ -25,7 +25,9 @@ from campaign_assets.model import slug as checked_slug
 from campaign_assets.states import Stage
 
 ANALYZE_EVERY = 10_000
-"""Publishers after which fresh statistics are taken during an import; without them the page commit's join goes wrong."""
+"""Publishers after which fresh statistics are taken during an import; without them the page commit's join goes
+wrong.
+"""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ _CAMPAIGNS = statement(
     columns=_COLUMNS,
 )
 _SHARED = statement(
-    "select $columns from campaigns c join tenants t on t.id = c.tenant_id where c.id = :id for share of c", columns=_COLUMNS
+    "select $columns from campaigns c join tenants t on t.id = c.tenant_id where c.id = :id for share of c",
+    columns=_COLUMNS,
 )
 _CREATE = text("""
 insert into campaigns (slug, business, settings, target)
@@ -96,7 +99,9 @@ def _campaign(row: Row[Any]) -> Campaign:
     return Campaign(**values)
 
 
-def create_campaign(tx: Tx, tenant: str, slug: str, business: Business, settings: CampaignSettings, target: str) -> Campaign:
+def create_campaign(
+    tx: Tx, tenant: str, slug: str, business: Business, settings: CampaignSettings, target: str
+) -> Campaign:
     """Insert a campaign, paused, in epoch 1, and its tenant where that is new. InputError where the slug is taken."""
     require_tenant(tx)
     tx.execute(
@@ -122,7 +127,10 @@ def create_campaign(tx: Tx, tenant: str, slug: str, business: Business, settings
 
 def campaigns(tx: Tx, slug: str | None = None, archived: bool = False) -> list[Campaign]:
     """The bound tenant's campaigns by slug, or the one named; archived ones only where asked for."""
-    return [_campaign(row) for row in tx.execute(_CAMPAIGNS, {"slug": slug, "archived": archived or slug is not None})]
+    return [
+        _campaign(row)
+        for row in tx.execute(_CAMPAIGNS, {"slug": slug, "archived": archived or slug is not None})
+    ]
 
 
 def share(tx: Tx, campaign_id: UUID) -> Campaign | None:
@@ -140,7 +148,10 @@ def share(tx: Tx, campaign_id: UUID) -> Campaign | None:
 def share_all(tx: Tx, campaign_ids: Iterable[UUID]) -> dict[UUID, int]:
     """`share` for several campaigns, in the order of their ids: their epochs by id."""
     ids = sorted(set(campaign_ids))
-    rows = tx.execute(text("select id, epoch from campaigns where id = any(cast(:ids as uuid[])) order by id for share"), {"ids": ids})
+    rows = tx.execute(
+        text("select id, epoch from campaigns where id = any(cast(:ids as uuid[])) order by id for share"),
+        {"ids": ids},
+    )
     return {row.id: row.epoch for row in rows}
 
 
@@ -158,9 +169,13 @@ def find_campaign(ledger: Ledger, name: str) -> Campaign:
         with ledger.bound(each.id) as tx:
             found += [campaign for campaign in campaigns(tx, slug) if tenant in ("", campaign.tenant)]
     if not found:
-        raise InputError(f"There is no campaign {name}; `campaign status` lists them, `campaign new` makes one.")
+        raise InputError(
+            f"There is no campaign {name}; `campaign status` lists them, `campaign new` makes one."
+        )
     if len(found) > 1:
-        raise InputError(f"Several tenants have a campaign {slug}: say {' or '.join(sorted(campaign.name for campaign in found))}.")
+        raise InputError(
+            f"Several tenants have a campaign {slug}: say {' or '.join(sorted(campaign.name for campaign in found))}."
+        )
     return found[0]
 
 
@@ -174,7 +189,12 @@ def add_source(tx: Tx, campaign_id: UUID, name: str, content: bytes) -> bool:
             "insert into sources (campaign_id, name, content, sha256) values (:campaign, :name, :content, :sha256) "
             "on conflict (tenant_id, campaign_id, sha256) do nothing"
         ),
-        {"campaign": campaign_id, "name": storable(name), "content": content, "sha256": hashlib.sha256(content).hexdigest()},
+        {
+            "campaign": campaign_id,
+            "name": storable(name),
+            "content": content,
+            "sha256": hashlib.sha256(content).hexdigest(),
+        },
     )
     return added.rowcount == 1
 
@@ -182,7 +202,9 @@ def add_source(tx: Tx, campaign_id: UUID, name: str, content: bytes) -> bool:
 def unread_sources(tx: Tx, campaign_id: UUID) -> list[Source]:
     """The sources that are not read to their end, oldest first."""
     rows = tx.execute(
-        text("select id, name, content, cursor, done from sources where campaign_id = :campaign and not done order by id"),
+        text(
+            "select id, name, content, cursor, done from sources where campaign_id = :campaign and not done order by id"
+        ),
         {"campaign": campaign_id},
     )
     return [Source(**row._mapping) for row in rows]
@@ -215,10 +237,12 @@ select count(*) from added
 )
 _IMPORT_REJECTED = text("""
 insert into rejected_lines (source_id, line, text, reason)
-select :source, i.line, i.text, i.reason from json_to_recordset(cast(:rejected as json)) as i(line integer, text text, reason text)
+select :source, i.line, i.text, i.reason from json_to_recordset(cast(:rejected as json)) as i(line integer,
+    text text, reason text)
 """)
 _MOVE_CURSOR = text("""
-update sources set cursor = :cursor, done = :done, entries = entries + :entries, added = added + :added where id = :source
+update sources set cursor = :cursor, done = :done, entries = entries + :entries, added = added + :added where
+    id = :source
 """)
 
 
@@ -237,35 +261,50 @@ def import_page(
     page would not move it forward, a second reader was faster and nothing is changed. Returns the publishers added; an
     entry the campaign already has is none.
     """
-    source = tx.execute(text("select campaign_id, cursor, done, added from sources where id = :id"), {"id": source_id}).one_or_none()
+    source = tx.execute(
+        text("select campaign_id, cursor, done, added from sources where id = :id"), {"id": source_id}
+    ).one_or_none()
     campaign = share(tx, source.campaign_id) if source else None
     if source is None or campaign is None:
         require_tenant(tx)
         raise InputError(f"There is no source {source_id}.")
-    source = tx.execute(text("select cursor, done, added from sources where id = :id for update"), {"id": source_id}).one()
+    source = tx.execute(
+        text("select cursor, done, added from sources where id = :id for update"), {"id": source_id}
+    ).one()
     stale = source.done or cursor < source.cursor or (cursor == source.cursor and not done)
     if stale or (started_at is not None and started_at != source.cursor):
         return 0
     added = _insert_publishers(tx, campaign, source_id, entries)
     if rejected:
         tx.execute(_IMPORT_REJECTED, {"source": source_id, "rejected": _rows(rejected)})
-    tx.execute(_MOVE_CURSOR, {"source": source_id, "cursor": cursor, "done": done, "entries": len(entries), "added": added})
+    tx.execute(
+        _MOVE_CURSOR,
+        {"source": source_id, "cursor": cursor, "done": done, "entries": len(entries), "added": added},
+    )
     before, after = source.added // ANALYZE_EVERY, (source.added + added) // ANALYZE_EVERY
     if done or after > before:
-        tx.execute(text("analyze units, publishers"))  # without the right to, PostgreSQL only warns; autovacuum follows then
+        tx.execute(
+            text("analyze units, publishers")
+        )  # without the right to, PostgreSQL only warns; autovacuum follows then
     return added
 
 
 def _insert_publishers(tx: Tx, campaign: Campaign, source_id: int, entries: Sequence[SourceEntry]) -> int:
     if not entries:
         return 0
-    parameters = {"campaign": campaign.id, "source": source_id, "epoch": campaign.epoch, "entries": _rows(entries)}
+    parameters = {
+        "campaign": campaign.id,
+        "source": source_id,
+        "epoch": campaign.epoch,
+        "entries": _rows(entries),
+    }
     return int(tx.execute(_IMPORT_PUBLISHERS, parameters).scalar_one())
 
 
 def _rows(rows: Iterable[SourceEntry | RejectedLine]) -> str:
     cleaned = [
-        {name: storable(value) if isinstance(value, str) else value for name, value in row._asdict().items()} for row in rows
+        {name: storable(value) if isinstance(value, str) else value for name, value in row._asdict().items()}
+        for row in rows
     ]
     return json.dumps(cleaned)
 
@@ -273,18 +312,24 @@ def _rows(rows: Iterable[SourceEntry | RejectedLine]) -> str:
 def source_summary(tx: Tx, campaign_id: UUID) -> list[SourceSummary]:
     """Each source of a campaign, in the order given: how far it is read, and its rejected lines with their reasons."""
     rows = tx.execute(
-        text("select id, name, cursor, done, entries, added from sources where campaign_id = :campaign order by id"),
+        text(
+            "select id, name, cursor, done, entries, added from sources where campaign_id = :campaign order by id"
+        ),
         {"campaign": campaign_id},
     ).all()
     lines = tx.execute(
-        text("select source_id, line, text, reason from rejected_lines where source_id = any(:ids) order by source_id, line, id"),
+        text(
+            "select source_id, line, text, reason from rejected_lines where source_id = any(:ids) "
+            "order by source_id, line, id"
+        ),
         {"ids": [row.id for row in rows]},
     ).all()
     rejected: dict[int, list[RejectedLine]] = {}
     for line in lines:
         rejected.setdefault(line.source_id, []).append(RejectedLine(line.line, line.text, line.reason))
     return [
-        SourceSummary(row.name, row.cursor, row.done, row.entries, row.added, tuple(rejected.get(row.id, ()))) for row in rows
+        SourceSummary(row.name, row.cursor, row.done, row.entries, row.added, tuple(rejected.get(row.id, ())))
+        for row in rows
     ]
 
 
@@ -297,7 +342,8 @@ where p.partition = 'missing' and c.intent <> 'archive' order by p.id limit :lim
 """)
 _TO_REMOVE = statement("""
 select p.id, t.slug as tenant, c.slug as campaign, p.site
-from campaigns c join publishers p on p.campaign_id = c.id and p.partition = 'added' join tenants t on t.id = p.tenant_id
+from campaigns c join publishers p on p.campaign_id = c.id and p.partition = 'added' join tenants t on t.id =
+    p.tenant_id
 where c.intent = 'archive' and not exists (
     select from units u where u.campaign_id = c.id and (u.claim is not null or u.state = 'unresolved'))
 order by p.id limit :limit
@@ -306,7 +352,9 @@ order by p.id limit :limit
 
 def keys_to_add(tx: Tx, limit: int) -> list[tuple[int, Key]]:
     """Publishers whose partition key Dagster has not been given yet: (publisher id, key), oldest first."""
-    return [(row.id, Key(row.tenant, row.campaign, row.site)) for row in tx.execute(_TO_ADD, {"limit": limit})]
+    return [
+        (row.id, Key(row.tenant, row.campaign, row.site)) for row in tx.execute(_TO_ADD, {"limit": limit})
+    ]
 
 
 def mark_keys_added(tx: Tx, publisher_ids: Sequence[int]) -> None:
@@ -316,7 +364,9 @@ def mark_keys_added(tx: Tx, publisher_ids: Sequence[int]) -> None:
 
 def keys_to_remove(tx: Tx, limit: int) -> list[tuple[int, Key]]:
     """Keys of archived campaigns in which nothing is in work and nothing unresolved."""
-    return [(row.id, Key(row.tenant, row.campaign, row.site)) for row in tx.execute(_TO_REMOVE, {"limit": limit})]
+    return [
+        (row.id, Key(row.tenant, row.campaign, row.site)) for row in tx.execute(_TO_REMOVE, {"limit": limit})
+    ]
 
 
 def mark_keys_removed(tx: Tx, publisher_ids: Sequence[int]) -> None:

@@ -1,4 +1,5 @@
-"""What *current* and *open* mean, as SQL: the one definition that promotion, the claim of a submission and arming share.
+"""What *current* and *open* mean, as SQL: the one definition that promotion, the claim of a submission and
+arming share.
 
 A unit is current when its epoch is the campaign's, it is no leftover of an earlier pass, and the version it consumed is
 its upstream's latest. It is open when every stage before it has succeeded and is current. A filing is never redone, so

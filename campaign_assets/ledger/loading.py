@@ -13,8 +13,7 @@ from sqlalchemy import Row, text
 
 from campaign_assets.ledger.binding import Tx
 from campaign_assets.ledger.campaigns import Campaign
-from campaign_assets.ledger.filings import KNOWN_SITES
-from campaign_assets.ledger.schema import STANDING
+from campaign_assets.ledger.schema import KNOWN_SITES, STANDING
 from campaign_assets.ledger.sql import statement
 from campaign_assets.model import RESULT_TYPES, Filing, Key, StageResult, Unit
 from campaign_assets.states import Stage
@@ -47,9 +46,11 @@ def parse_result(stage: Stage, stored: str) -> StageResult:
     return RESULT_TYPES[stage].model_validate_json(stored)  # type: ignore[return-value]
 
 
-_PUBLISHERS = text("""
-select p.id, p.site, p.url, p.name, p.corrections from publishers p where p.id = any(cast(:publishers as bigint[]))
-""")
+CLAIMED = """
+select m.*, p.site, p.url, p.name, p.corrections from moved m join publishers p on p.id = m.publisher_id order by m.id
+"""
+"""The end of a claim's statement: the units as claimed, in the shape that `load` wants."""
+
 _RESULTS = text("""
 select u.publisher_id, u.stage, cast(r.value as text) as value
 from units u join results r on r.unit_id = u.id and r.version = u.version
@@ -61,7 +62,8 @@ from units u join decisions d on d.unit_id = u.id and d.choice = 'approve' and d
 where u.publisher_id = any(cast(:publishers as bigint[])) and u.stage = 'preflight' order by u.publisher_id, d.id desc
 """)
 _FILINGS = statement("""
-select distinct on (u.publisher_id) u.publisher_id, f.id, f.target, f.site, f.phase, f.verdict, f.detail, f.payload_hash,
+select distinct on (u.publisher_id) u.publisher_id, f.id, f.target, f.site, f.phase, f.verdict, f.detail,
+    f.payload_hash,
     f.receipt_url, f.claimed_at, f.armed_at, f.answered_at
 from units u join campaigns c on c.id = u.campaign_id
 join filings f on f.target = c.target and f.site in $known_sites and ($standing)
@@ -75,23 +77,34 @@ def load(tx: Tx, campaign: Campaign, stage: Stage, rows: Sequence[Row[Any]]) -> 
     if not rows:
         return []
     parameters = {"publishers": [row.publisher_id for row in rows]}
-    publishers = {row.id: row for row in tx.execute(_PUBLISHERS, parameters)}
-    results = _results(tx, stage, parameters)
+    results = _results(tx, stage, rows, parameters)
     approved: dict[int, str] = {}
     if stage in NEED_APPROVAL:
         approved = {row.publisher_id: row.payload_hash for row in tx.execute(_APPROVED, parameters)}
     standing = _filings(tx, parameters) if stage in FOLLOW_THE_FILING else {}
     return [
-        _unit(campaign, row, publishers[row.publisher_id], results, approved.get(row.publisher_id), standing.get(row.publisher_id))
+        _unit(
+            campaign,
+            row,
+            results.get(row.publisher_id, {}),
+            approved.get(row.publisher_id),
+            standing.get(row.publisher_id),
+        )
         for row in rows
     ]
 
 
-def _results(tx: Tx, stage: Stage, parameters: Mapping[str, object]) -> dict[int, dict[Stage, str]]:
-    known = [each for each in Stage if list(Stage).index(each) <= list(Stage).index(stage)]
+def _results(
+    tx: Tx, stage: Stage, rows: Sequence[Row[Any]], parameters: Mapping[str, object]
+) -> dict[int, dict[Stage, str]]:
+    """The latest result of each earlier stage, and of this one where it has any, by publisher."""
+    stages = [str(each) for each in Stage if list(Stage).index(each) < list(Stage).index(stage)]
+    if any(row.version for row in rows):
+        stages.append(str(stage))
     found: dict[int, dict[Stage, str]] = {}
-    for row in tx.execute(_RESULTS, {**parameters, "stages": [str(each) for each in known]}):
-        found.setdefault(row.publisher_id, {})[Stage(row.stage)] = row.value
+    if stages:
+        for row in tx.execute(_RESULTS, {**parameters, "stages": stages}):
+            found.setdefault(row.publisher_id, {})[Stage(row.stage)] = row.value
     return found
 
 
@@ -107,8 +120,7 @@ def filing_of(row: Row[Any]) -> Filing:
 def _unit(
     campaign: Campaign,
     row: Row[Any],
-    publisher: Row[Any],
-    results: Mapping[int, Mapping[Stage, str]],
+    results: Mapping[Stage, str],
     approved: str | None,
     filing: Filing | None,
 ) -> Unit:
@@ -117,7 +129,7 @@ def _unit(
         id=row.id,
         publisher_id=row.publisher_id,
         campaign_id=campaign.id,
-        key=Key(campaign.tenant, campaign.slug, publisher.site),
+        key=Key(campaign.tenant, campaign.slug, row.site),
         stage=Stage(row.stage),
         claim=claim,
         epoch=row.epoch,
@@ -125,13 +137,13 @@ def _unit(
         attempts=row.attempts,
         waits=row.waits,
         alone=row.alone,
-        url=publisher.url,
-        name=publisher.name,
+        url=row.url,
+        name=row.name,
         business=campaign.business,
         settings=campaign.settings,
         upstream_version=row.consumed,
-        results=Results(results.get(row.publisher_id, {})),
-        corrections=publisher.corrections,
+        results=Results(results),
+        corrections=row.corrections,
         approved_payload=approved,
         filing=filing,
     )

@@ -1,8 +1,8 @@
 """What a human does to a campaign: its intents. Each act records who, when and why in `decisions`.
 
 Restart is a clean boundary, not a merge: it bumps the epoch under the campaign's exclusive lock, so that no claim or
-commit straddles it. Deciding about single publishers is in `deciding`, re-exported here. `Refused` says in one sentence
-why something may not be, and then nothing was changed.
+commit straddles it. Single publishers are decided about in `deciding` and re-run in `reruns`, both re-exported here.
+`Refused` says in one sentence why something may not be, and then nothing was changed.
 """
 
 from __future__ import annotations
@@ -14,16 +14,10 @@ from sqlalchemy import Row, text
 from campaign_assets.errors import Refused
 from campaign_assets.ledger.binding import Tx, require_tenant
 from campaign_assets.ledger.campaigns import Campaign
-from campaign_assets.ledger.deciding import (
-    SETTLES,
-    OperatorAnswer,
-    choices,
-    decide,
-    rerun,
-    rerun_for_operator_run,
-    resolve,
-    who,
-)
+from campaign_assets.ledger.case import who
+from campaign_assets.ledger.choices import SETTLES, choices
+from campaign_assets.ledger.deciding import decide, resolve
+from campaign_assets.ledger.reruns import OperatorAnswer, rerun, rerun_for_operator_run
 from campaign_assets.ledger.sql import statement
 from campaign_assets.ledger.transitions import MOVES, columns
 from campaign_assets.states import Event, State
@@ -43,7 +37,9 @@ __all__ = [
 ]
 
 _LOCKED = text("select id, intent, epoch from campaigns where id = :id for no key update")
-_NOTE = text("insert into decisions (campaign_id, who, choice, note) values (:campaign, :who, :choice, :note)")
+_NOTE = text(
+    "insert into decisions (campaign_id, who, choice, note) values (:campaign, :who, :choice, :note)"
+)
 _RELEASE_RUNNING = statement(
     """
 with input as materialized (
@@ -76,14 +72,17 @@ def pause(tx: Tx, campaign: Campaign) -> None:
 
 def _intend(tx: Tx, campaign: Campaign, intent: str, choice: str) -> None:
     _lock(tx, campaign)
-    tx.execute(text("update campaigns set intent = :intent where id = :id"), {"id": campaign.id, "intent": intent})
+    tx.execute(
+        text("update campaigns set intent = :intent where id = :id"), {"id": campaign.id, "intent": intent}
+    )
     _note(tx, campaign, choice)
 
 
 def restart(tx: Tx, campaign: Campaign) -> int:
     """Begin a new epoch and return it: all stages run again in order, attempts start at 0.
 
-    Running units are released (they become ready in the new epoch only by promotion); `submitting` is left alone, and so
+    Running units are released (they become ready in the new epoch only by promotion); `submitting` is left
+    alone, and so
     are sources' cursors, corrections and filings, which the new epoch adopts.
     """
     _lock(tx, campaign)
@@ -96,10 +95,13 @@ def restart(tx: Tx, campaign: Campaign) -> int:
 
 
 def archive(tx: Tx, campaign: Campaign) -> None:
-    """For good: no new claims; keys go once nothing is in work; filings are kept. Refused while something is unresolved."""
+    """For good: no new claims; keys go once nothing is in work; filings are kept. Refused while something is
+    unresolved.
+    """
     _lock(tx, campaign)
     unresolved = tx.execute(
-        text("select count(*) from units where campaign_id = :id and state = 'unresolved'"), {"id": campaign.id}
+        text("select count(*) from units where campaign_id = :id and state = 'unresolved'"),
+        {"id": campaign.id},
     ).scalar_one()
     if unresolved:
         raise Refused(

@@ -15,20 +15,20 @@ from sqlalchemy import TextClause, text
 from campaign_assets.ledger.binding import Tx
 from campaign_assets.ledger.campaigns import share_every
 from campaign_assets.ledger.chain import CHAIN
-from campaign_assets.ledger.filings import KNOWN_SITES
-from campaign_assets.ledger.schema import STANDING
+from campaign_assets.ledger.schema import KNOWN_SITES, STANDING
 from campaign_assets.ledger.sql import fragment, quoted, statement
 from campaign_assets.ledger.transitions import MOVES, columns, legal
 from campaign_assets.model import Reason
 from campaign_assets.states import FILED, SETTLED, Event, Stage, State
 
-AT_ONCE = 3000
+AT_ONCE = 2000
 """Units one look starts from at most; the rest is found by the next one."""
 
 _TOUCHED = text("select publisher_id from units where touched and claim is null order by id limit :limit")
 _DUE_AGAIN = text("""
 select publisher_id from units where state = 'succeeded' and due_at <= now() order by due_at limit :limit
 """)
+_LOCK = text("select id from units where id = any(cast(:ids as bigint[])) order by id for update")
 _SEEN = text("update units set touched = false where id = any(cast(:ids as bigint[])) and touched")
 
 # Each condition over `chain u`, in words: why a unit moves. The sources of each event are checked where it is written.
@@ -44,7 +44,8 @@ _FILABLE = fragment(
     states=quoted({State.NONE, State.READY, *SETTLED} - {State.UNRESOLVED}),
 )
 _LEFT_BEHIND = fragment(
-    "(u.rejected_above and not u.earlier and u.state in ($settled))", settled=quoted(SETTLED - {State.UNRESOLVED})
+    "(u.rejected_above and not u.earlier and u.state in ($settled))",
+    settled=quoted(SETTLED - {State.UNRESOLVED}),
 )
 _LOOK = statement(
     """
@@ -52,10 +53,10 @@ with $chain
 select u.id, u.publisher_id, case
         when $withdrawable then 'withdraw' when $promotable then 'promote' when $filable then 'submission'
         when $left_behind then 'earlier' end as action, $due as due
-from chain u join units locked on locked.id = u.id
+from chain u
 where u.intent <> 'archive' and u.claim is null
   and (u.touched or $withdrawable or $promotable or $filable or $left_behind or $due)
-order by locked.id for update of locked
+order by u.id
 """,
     chain=CHAIN,
     withdrawable=_WITHDRAWABLE,
@@ -82,7 +83,9 @@ with $chain, input as materialized (
 
 
 _WITHDRAW = _moving(Event.WITHDRAW, State.NONE, _WITHDRAWABLE, touched="false")
-_PROMOTE = _moving(Event.PROMOTE, State.READY, _PROMOTABLE, touched="false", fresh="true", epoch="u.campaign_epoch")
+_PROMOTE = _moving(
+    Event.PROMOTE, State.READY, _PROMOTABLE, touched="false", fresh="true", epoch="u.campaign_epoch"
+)
 _MARK_EARLIER = statement(
     """
 with $chain update units t set earlier = true, due_at = null, revision = t.revision + 1
@@ -103,11 +106,15 @@ def promote(tx: Tx, limit: int = AT_ONCE) -> dict[str, int]:
     Raises TenantNotBound.
     """
     share_every(tx)
-    publishers = {row.publisher_id for query in (_TOUCHED, _DUE_AGAIN) for row in tx.execute(query, {"limit": limit})}
+    publishers = {
+        row.publisher_id for query in (_TOUCHED, _DUE_AGAIN) for row in tx.execute(query, {"limit": limit})
+    }
     if not publishers:
         return {}
     seen = tx.execute(_LOOK, {"publishers": sorted(publishers)}).all()
-    tx.execute(_SEEN, {"ids": [row.id for row in seen]})
+    ids = {"ids": [row.id for row in seen]}
+    tx.execute(_LOCK, ids)
+    tx.execute(_SEEN, ids)
     by_action: dict[str, dict[int, int]] = {}
     for row in seen:
         by_action.setdefault(row.action, {})[row.id] = row.publisher_id
@@ -119,7 +126,9 @@ def promote(tx: Tx, limit: int = AT_ONCE) -> dict[str, int]:
     counts["earlier"] = _apply(tx, _MARK_EARLIER, by_action.get("earlier", {}))
     not_open = [row.id for row in seen if row.due and row.action != "promote"]
     if not_open:
-        tx.execute(_POSTPONE, {"ids": not_open})  # its confirmation is on the way again, and will bring it back
+        tx.execute(
+            _POSTPONE, {"ids": not_open}
+        )  # its confirmation is on the way again, and will bring it back
     return {event: count for event, count in counts.items() if count}
 
 
@@ -209,10 +218,13 @@ with $facing, input as materialized (
         State.SUCCEEDED,
         target="u.adopted",
         sources="case u.adopted "
-        + " ".join(f"when '{state}' then '{legal(Event.ADOPT, state, Stage.SUBMISSION)}'" for state in _ADOPTABLE)
+        + " ".join(
+            f"when '{state}' then '{legal(Event.ADOPT, state, Stage.SUBMISSION)}'" for state in _ADOPTABLE
+        )
         + " end",
         reason=fragment(
-            "coalesce(u.verdict_reason, case u.adopted when 'unresolved' then '$unknown' when 'held' then '$refused' end)",
+            "coalesce(u.verdict_reason, "
+            "case u.adopted when 'unresolved' then '$unknown' when 'held' then '$refused' end)",
             unknown=Reason.UNKNOWN_VERDICT,
             refused=Reason.REFUSED_VALUE,
         ),

@@ -23,7 +23,7 @@ from campaign_assets.states import ATTENTION, SETTLED, Stage
 
 @dataclass(frozen=True)
 class Publication:
-    """One settled unit in a revision that Dagster has not been told."""
+    """One unit in a revision that Dagster has not been told: settled, or no longer in attention."""
 
     unit: UnitRow
     result: StageResult | None
@@ -49,19 +49,20 @@ _UNPUBLISHED = statement(
     """
 with waiting as (
     $unit_rows
-    where u.revision <> u.published_revision and u.state in ($settled)
+    where u.revision <> u.published_revision and (u.state in ($settled) or u.published_attention)
       and (cast(:campaign as uuid) is null or u.campaign_id = :campaign)
       and (cast(:stage as text) is null or u.stage = :stage)
     order by u.id limit :limit
 )
-select w.*, cast(r.value as text) as value, a.page_no, a.claim as last_claim, g.memory, g.memory_growth, u.published_attention
-from waiting w join units u on u.id = w.id
+select w.*, cast(r.value as text) as value, a.page_no, a.claim as last_claim, g.memory, g.memory_growth
+from waiting w
 left join results r on r.unit_id = w.id and r.version = w.version
 left join lateral (
     select page_no, claim, run_id from attempts a where a.unit_id = w.id and a.applied order by a.id desc limit 1
 ) a on true
 left join lateral (
-    select memory, memory_growth from page_commits g where g.run_id = a.run_id and g.page_no = a.page_no order by g.id desc limit 1
+    select memory, memory_growth from page_commits g where g.run_id = a.run_id and g.page_no = a.page_no order
+        by g.id desc limit 1
 ) g on true
 order by w.id
 """,
@@ -75,14 +76,18 @@ where claim = any(cast(:claims as uuid[])) and unit_id = any(cast(:units as bigi
 
 
 def unpublished(tx: Tx, campaign_id: UUID | None, stage: Stage | None, limit: int) -> list[Publication]:
-    """Settled units whose revision is not the published one, of one campaign and stage or of all, oldest id first."""
+    """Units that are settled, or were told as attention, whose revision is not the published one: of one campaign and
+    stage or of all, oldest id first."""
     rows = tx.execute(_UNPUBLISHED, {"campaign": campaign_id, "stage": stage, "limit": limit}).all()
     evidence = _evidence(tx, rows)
     return [_publication(row, tuple(evidence.get(row.id, ()))) for row in rows]
 
 
 def _evidence(tx: Tx, rows: Sequence[Row[Any]]) -> dict[int, list[Evidence]]:
-    parameters = {"claims": [row.last_claim for row in rows if row.last_claim], "units": [row.id for row in rows]}
+    parameters = {
+        "claims": [row.last_claim for row in rows if row.last_claim],
+        "units": [row.id for row in rows],
+    }
     found: dict[int, list[Evidence]] = {}
     if parameters["claims"]:
         for row in tx.execute(_EVIDENCE, parameters):
@@ -121,12 +126,12 @@ def mark_published(tx: Tx, published: Sequence[tuple[int, int]]) -> None:
 _MARK = statement(
     """
 with told as (select * from unnest(cast(:ids as bigint[]), cast(:revisions as integer[])) as t(id, revision)),
-locked as materialized (select u.id from units u where u.id in (select id from told) order by u.id for update)
+locked as materialized (select t.* from told t join units u on u.id = t.id order by u.id for update of u)
 update units u set published_revision = t.revision,
-    -- What it was when it was told is no longer known where it has moved on: then one event too many is the smaller harm.
+    -- What it was when it was told is no longer known where it has moved on: then one event
+    -- too many is the smaller harm.
     published_attention = u.revision <> t.revision or u.state in ($attention)
-from told t join locked l on l.id = t.id
-where u.id = t.id and u.published_revision <> t.revision
+from locked t where u.id = t.id and u.published_revision <> t.revision
 """,
     attention=quoted(ATTENTION),
 )

@@ -73,7 +73,8 @@ stored as (
     select :run_id, :campaign_id, :stage, :page_no, count(*), count(m.id), :memory, :memory_growth
     from input i left join moved m on m.id = i.unit_id where cast(:page_no as integer) is not null having count(*) > 0
 )
-select i.unit_id, coalesce(m.state, u.state) as state, coalesce(m.revision, u.revision) as revision, m.id is not null as applied
+select i.unit_id, coalesce(m.state, u.state) as state, coalesce(m.revision, u.revision) as revision, m.id is
+    not null as applied
 from input i join units u on u.id = i.unit_id left join moved m on m.id = i.unit_id
 """,
     recordset=recordset(", try_claim uuid, try_epoch integer, try_run text, result text, held boolean"),
@@ -129,7 +130,8 @@ def _page_parameters(page: Page | None) -> dict[str, object]:
 def _keep_evidence(tx: Tx, tries: Sequence[Try]) -> None:
     """Evidence of superseded tries is kept too: it shows what happened."""
     rows = [
-        {"unit_id": each.move.unit_id, "claim": str(each.claim)} | {name: _clean(value) for name, value in item}
+        {"unit_id": each.move.unit_id, "claim": str(each.claim)}
+        | {name: _clean(value) for name, value in item}
         for each in tries
         for item in each.evidence
     ]

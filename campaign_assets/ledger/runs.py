@@ -50,9 +50,12 @@ def start_run(tx: Tx, run_id: str, campaign_id: UUID, stage: Stage, operator: bo
 
 
 def beat(tx: Tx, run_id: str) -> bool:
-    """A run's worker lives, by the database's clock. False where the run is over for the ledger: its worker then stops."""
+    """A run's worker lives, by the database's clock. False where the run is over for the ledger: its worker then
+    stops.
+    """
     beaten = tx.execute(
-        text("update runs set beat_at = now() where run_id = :run_id and ended_at is null"), {"run_id": run_id}
+        text("update runs set beat_at = now() where run_id = :run_id and ended_at is null"),
+        {"run_id": run_id},
     )
     return beaten.rowcount > 0
 
@@ -67,7 +70,10 @@ def end_run(tx: Tx, run_id: str, how: str) -> None:
 
 def is_over(tx: Tx, run_id: str, campaign_id: UUID, stage: Stage) -> bool:
     """Whether the ledger has an end for this run; False also for one that it never saw begin."""
-    over = text("select 1 from runs where run_id = :run_id and campaign_id = :campaign and stage = :stage and ended_at is not null")
+    over = text(
+        "select 1 from runs where run_id = :run_id and campaign_id = :campaign and stage = :stage "
+        "and ended_at is not null"
+    )
     return tx.execute(over, {"run_id": run_id, "campaign": campaign_id, "stage": stage}).scalar() is not None
 
 
@@ -112,13 +118,15 @@ BARREN = fragment(
         select e.ended_at, bool_or(e.fruitful) over (order by e.ended_at desc) as before_a_page from (
             select r.ended_at, exists (select from page_commits p where p.run_id = r.run_id and p.campaign_id = c.id
                 and p.stage = s.stage) as fruitful
-            from runs r where r.campaign_id = c.id and r.stage = s.stage and r.ended_at is not null and r.how <> 'stopped'
+            from runs r where r.campaign_id = c.id and r.stage = s.stage and r.ended_at is not null and r.how
+                <> 'stopped'
             order by r.ended_at desc limit $remembered) e
     ) f where not before_a_page
 """,
     remembered=str(BARREN_REMEMBERED),
 )
-"""For campaign `c` and stage `s`: how many runs in a row, up to the last, ended without a committed page (stopped ones do
+"""For campaign `c` and stage `s`: how many runs in a row, up to the last, ended without a committed page
+(stopped ones do
 not count), and how many seconds ago the last of them ended."""
 
 BARREN_RUNS = statement(

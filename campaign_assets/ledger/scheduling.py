@@ -73,7 +73,8 @@ cross join lateral (
     select count(*) filter (where not l.alone) as due, count(*) filter (where l.alone) as alone,
         coalesce(extract(epoch from now() - min(l.due_at)), 0) as oldest from (
         select u.due_at, u.alone from units u
-        where u.campaign_id = c.id and u.stage = s.stage and u.state = 'ready' and u.due_at <= now() and u.epoch = c.epoch
+        where u.campaign_id = c.id and u.stage = s.stage and u.state = 'ready' and u.due_at <= now() and
+            u.epoch = c.epoch
         order by u.due_at limit :counted) l
 ) d
 cross join lateral ($barren) b
@@ -133,17 +134,24 @@ def reap(tx: Tx, policies: Mapping[Stage, Policy]) -> list[UnitRow]:
 
 
 def expire_run(tx: Tx, run_id: str) -> list[UnitRow]:
-    """The run is over (Dagster says so): the same for its units, at once, and its end is noted. Raises TenantNotBound."""
+    """The run is over (Dagster says so): the same for its units, at once, and its end is noted. Raises
+    TenantNotBound.
+    """
     share_every(tx)
     rows = tx.execute(_OF_RUN, {"run_id": run_id}).all()
     tx.execute(
-        text("update runs set ended_at = now(), how = 'reaped' where run_id = :run_id and ended_at is null"), {"run_id": run_id}
+        text("update runs set ended_at = now(), how = 'reaped' where run_id = :run_id and ended_at is null"),
+        {"run_id": run_id},
     )
-    return _expire(tx, rows, policies("production"), "its run was over")  # attempts do not depend on the profile
+    return _expire(
+        tx, rows, policies("production"), "its run was over"
+    )  # attempts do not depend on the profile
 
 
 def _expire(tx: Tx, rows: Sequence[Row[Any]], policies: Mapping[Stage, Policy], why: str) -> list[UnitRow]:
-    tries = [Try(_expired(row, policies[Stage(row.stage)], why), row.claim, row.epoch, row.run_id) for row in rows]
+    tries = [
+        Try(_expired(row, policies[Stage(row.stage)], why), row.claim, row.epoch, row.run_id) for row in rows
+    ]
     moved = [unit_id for unit_id, written in record(tx, tries).items() if written.applied]
     if not moved:
         return []
@@ -154,7 +162,8 @@ _ROWS = statement("$unit_rows where u.id = any(cast(:ids as bigint[])) order by 
 
 
 def _expired(row: Row[Any], policy: Policy, why: str) -> Move:
-    """What becomes of a unit whose worker is gone. Only a death while alone charges an attempt: then it is the unit's own.
+    """What becomes of a unit whose worker is gone. Only a death while alone charges an attempt: then it is the
+    unit's own.
 
     A claimed filing without a verdict goes to a human, whatever its phase (R6).
     """

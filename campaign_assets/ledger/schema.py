@@ -73,7 +73,8 @@ def _state_by_stage() -> str:
     for stage in Stage:
         by_states.setdefault(states_of(stage), []).append(stage)
     return " or ".join(
-        f"(stage in ({quoted(stages)}) and state in ({quoted(states)}))" for states, stages in by_states.items()
+        f"(stage in ({quoted(stages)}) and state in ({quoted(states)}))"
+        for states, stages in by_states.items()
     )
 
 
@@ -187,8 +188,18 @@ publishers = _guarded(
     CheckConstraint("partition in ('missing', 'added', 'removed')", "partition"),
 )
 Index("publishers_site", publishers.c.tenant_id, publishers.c.final_site)
-Index("publishers_partition_missing", publishers.c.tenant_id, publishers.c.id, postgresql_where=text("partition = 'missing'"))
-Index("publishers_partition_added", publishers.c.campaign_id, publishers.c.id, postgresql_where=text("partition = 'added'"))
+Index(
+    "publishers_partition_missing",
+    publishers.c.tenant_id,
+    publishers.c.id,
+    postgresql_where=text("partition = 'missing'"),
+)
+Index(
+    "publishers_partition_added",
+    publishers.c.campaign_id,
+    publishers.c.id,
+    postgresql_where=text("partition = 'added'"),
+)
 
 aliases = _guarded(
     "aliases",
@@ -232,7 +243,8 @@ units = _guarded(
     CheckConstraint(f"(claim is not null) = (state in ({quoted(IN_WORK)}))", "claim"),
     CheckConstraint("state <> 'ready' or due_at is not null", "ready_is_due"),
     CheckConstraint(
-        "due_at is null or state = 'ready' or (state = 'succeeded' and stage = 'monitoring')", "due_only_where_waited_for"
+        "due_at is null or state = 'ready' or (state = 'succeeded' and stage = 'monitoring')",
+        "due_only_where_waited_for",
     ),
     CheckConstraint(f"reason is not null or state not in ({quoted(ATTENTION | {State.REJECTED})})", "reason"),
     CheckConstraint(
@@ -242,7 +254,14 @@ units = _guarded(
     postgresql_with={"autovacuum_analyze_scale_factor": "0.02", "autovacuum_vacuum_scale_factor": "0.05"},
 )
 # For claims and the backlog; `id` makes the order total.
-Index("units_ready", units.c.campaign_id, units.c.stage, units.c.due_at, units.c.id, postgresql_where=text("state = 'ready'"))
+Index(
+    "units_ready",
+    units.c.campaign_id,
+    units.c.stage,
+    units.c.due_at,
+    units.c.id,
+    postgresql_where=text("state = 'ready'"),
+)
 Index(
     "units_ready_alone",
     units.c.campaign_id,
@@ -268,7 +287,9 @@ Index(
     units.c.campaign_id,
     units.c.stage,
     units.c.id,
-    postgresql_where=text(f"revision <> published_revision and state in ({quoted(SETTLED)})"),
+    postgresql_where=text(
+        f"revision <> published_revision and (state in ({quoted(SETTLED)}) or published_attention)"
+    ),
 )
 Index(
     "units_attention",
@@ -277,7 +298,15 @@ Index(
     postgresql_where=text(f"state in ({quoted(ATTENTION)})"),
 )
 # Makes the counts of a status index-only.
-Index("units_counted", units.c.tenant_id, units.c.campaign_id, units.c.epoch, units.c.stage, units.c.state, units.c.earlier)
+Index(
+    "units_counted",
+    units.c.tenant_id,
+    units.c.campaign_id,
+    units.c.epoch,
+    units.c.stage,
+    units.c.state,
+    units.c.earlier,
+)
 
 results = _guarded(
     "results",
@@ -361,8 +390,20 @@ filings = _guarded(
 )
 STANDING = f"verdict is null or verdict not in ({quoted(FREES_THE_TARGET)})"
 """A filing that stands in the way of another one for the same target and site."""
+KNOWN_SITES = """
+(select p.site from publishers p where p.id = u.publisher_id
+ union select p.final_site from publishers p where p.id = u.publisher_id
+ union select a.site from aliases a where a.publisher_id = u.publisher_id)"""
+"""Every site the publisher of unit `u` is known as; the guard goes by all of them."""
 # Rule R5: whatever else goes wrong, this index lets at most one filing stand.
-Index("filings_one_stands", filings.c.tenant_id, filings.c.target, filings.c.site, unique=True, postgresql_where=text(STANDING))
+Index(
+    "filings_one_stands",
+    filings.c.tenant_id,
+    filings.c.target,
+    filings.c.site,
+    unique=True,
+    postgresql_where=text(STANDING),
+)
 Index("filings_target", filings.c.tenant_id, filings.c.target, filings.c.site, filings.c.id)
 Index("filings_unit", filings.c.unit_id, filings.c.id)
 
@@ -381,7 +422,13 @@ runs = _guarded(
     CheckConstraint("how in ('done', 'stopped', 'failed', 'reaped')", "how"),
 )
 Index("runs_open", runs.c.tenant_id, runs.c.campaign_id, postgresql_where=text("ended_at is null"))
-Index("runs_ended", runs.c.campaign_id, runs.c.stage, runs.c.ended_at, postgresql_where=text("ended_at is not null"))
+Index(
+    "runs_ended",
+    runs.c.campaign_id,
+    runs.c.stage,
+    runs.c.ended_at,
+    postgresql_where=text("ended_at is not null"),
+)
 
 page_commits = _guarded(
     "page_commits",
@@ -435,7 +482,11 @@ ticks = _guarded(
 # No tenant: a publisher's web server does not care for whom we ask.
 hosts = Table("hosts", metadata, Column("host", Text, primary_key=True), _moment("next_at"))
 
-GUARDED = {table.name: table.info["tenant_column"] for table in metadata.sorted_tables if "tenant_column" in table.info}
+GUARDED = {
+    table.name: table.info["tenant_column"]
+    for table in metadata.sorted_tables
+    if "tenant_column" in table.info
+}
 """Every table that has a tenant, with the column that holds it."""
 
 REQUIRE_TENANT = """
@@ -465,6 +516,9 @@ def ddl() -> Iterator[str]:
     yield REQUIRE_TENANT.strip()
     for table in metadata.sorted_tables:
         yield str(CreateTable(table).compile(dialect=dialect)).strip()
-        yield from (str(CreateIndex(index).compile(dialect=dialect)) for index in sorted(table.indexes, key=lambda i: str(i.name)))
+        yield from (
+            str(CreateIndex(index).compile(dialect=dialect))
+            for index in sorted(table.indexes, key=lambda i: str(i.name))
+        )
         if table.name in GUARDED:
             yield from _guard(table.name, GUARDED[table.name])

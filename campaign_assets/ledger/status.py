@@ -91,7 +91,10 @@ def _judge(facts: Facts) -> tuple[str, str]:
         why = _why_stalled(facts)
         return ("stalled", f"nothing is moving{_since(facts)}: {why}") if why else ("running", "running")
     if facts.waits:
-        return "waiting", f"nothing is moving until {_moment(min(wait.until for wait in facts.waits))}: {_reasons(facts)}"
+        return (
+            "waiting",
+            f"nothing is moving until {_moment(min(wait.until for wait in facts.waits))}: {_reasons(facts)}",
+        )
     if facts.done:
         return "done", "done"
     return "empty", "no publishers yet"
@@ -109,7 +112,11 @@ def _why_stalled(facts: Facts) -> str | None:
         return f"{worst[1]} runs in a row of {worst[0]} ended without a committed page"
     if facts.scheduler_silent:
         last = facts.ticks.get("scheduler")
-        return f"the scheduler last ran at {_moment(last)}" if last else "the scheduler has never run (`campaign up` runs it)"
+        return (
+            f"the scheduler last ran at {_moment(last)}"
+            if last
+            else "the scheduler has never run (`campaign up` runs it)"
+        )
     return None
 
 

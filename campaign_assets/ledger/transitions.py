@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from uuid import UUID
 
-from campaign_assets.ledger.sql import storable
+from sqlalchemy import Connection
+
+from campaign_assets.ledger.sql import fragment, statement, storable
 from campaign_assets.states import Event, Stage, State, sources
 
 COLUMNS: Mapping[str, tuple[str, str]] = {
@@ -43,7 +45,7 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
 
 MOVES = """
 locked as materialized (
-    select u.id from units u where u.id in (select unit_id from input) order by u.id for update
+    select i.* from input i join units u on u.id = i.unit_id order by u.id for update of u
 ), moved as (
     update units u set
         state = i.target,
@@ -65,9 +67,7 @@ locked as materialized (
         consumed = coalesce(i.consumed, u.consumed),
         epoch = coalesce(i.epoch, u.epoch),
         alone = coalesce(i.alone, u.alone)
-    from input i
-    join locked l on l.id = i.unit_id
-    cross join campaigns c
+    from locked i cross join campaigns c
     where u.id = i.unit_id and c.id = u.campaign_id
       and u.state = any (string_to_array(i.sources, ','))
       and (i.claim is null or u.claim = i.claim)
@@ -75,7 +75,9 @@ locked as materialized (
     returning u.*, i.event
 )
 """
-"""To be appended to `with input as (…),`: the guarded UPDATE. `moved` holds the units as they are now, and the event."""
+"""To be appended to `with input as (…),`: the guarded UPDATE. `moved` holds the units as they are now, and the
+event.
+"""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,11 @@ class Move:
     touched: bool = True
 
 
+def make_moves(tx: Connection, moves: Iterable[Move]) -> set[int]:
+    """Let these moves happen where they may, and nothing else be written; the units that moved."""
+    return set(tx.execute(_MOVE, {"moves": from_moves(moves)}).scalars())
+
+
 def legal(event: Event, target: State, stage: Stage) -> str:
     """The states this move may start from, as `input.sources` wants them; empty where the move is illegal."""
     return ",".join(sources(event, target, stage))
@@ -110,7 +117,7 @@ def legal(event: Event, target: State, stage: Stage) -> str:
 
 def from_moves(moves: Iterable[Move], extras: Iterable[Mapping[str, object]] | None = None) -> str:
     """The JSON for the parameter `:moves`; `extras` adds further fields to each row, for an operation's own columns."""
-    rows = [asdict(move) | {"detail": storable(move.detail)} for move in moves]
+    rows = [vars(move) | {"detail": storable(move.detail)} for move in moves]
     if extras is not None:
         for row, extra in zip(rows, extras, strict=True):
             row.update(extra)
@@ -120,7 +127,9 @@ def from_moves(moves: Iterable[Move], extras: Iterable[Mapping[str, object]] | N
 def recordset(extra: str = "") -> str:
     """The SELECT that turns `:moves` into `input`; `extra` declares the operation's own columns."""
     names = ", ".join(f"{name} {kind}" for name, (kind, _) in COLUMNS.items())
-    return f"select * from json_to_recordset(cast(:moves as json)) as i({names}{extra})"
+    return fragment(
+        "select * from json_to_recordset(cast(:moves as json)) as i($names$extra)", names=names, extra=extra
+    )
 
 
 def columns(event: Event, target: State, /, **expressions: str) -> str:
@@ -137,7 +146,9 @@ def columns(event: Event, target: State, /, **expressions: str) -> str:
     unknown = set(given) - set(COLUMNS)
     if unknown:
         raise ValueError(f"no such column of a move: {unknown}")
-    return ", ".join(f"cast({given.get(name, default)} as {kind}) as {name}" for name, (kind, default) in COLUMNS.items())
+    return ", ".join(
+        f"cast({given.get(name, default)} as {kind}) as {name}" for name, (kind, default) in COLUMNS.items()
+    )
 
 
 def _sources_by_stage(event: Event, target: State) -> str:
@@ -150,3 +161,8 @@ def _sources_by_stage(event: Event, target: State) -> str:
         if states
     )
     return f"case {branches} else '' end"
+
+
+_MOVE = statement(
+    "with input as materialized ($recordset), $moves select id from moved", recordset=recordset(), moves=MOVES
+)

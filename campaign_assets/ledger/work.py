@@ -13,14 +13,14 @@ from uuid import UUID
 
 from sqlalchemy import Row, TextClause, text
 
-from campaign_assets.ledger import filings
+from campaign_assets.ledger import filings, verdicts
 from campaign_assets.ledger.binding import Tx
 from campaign_assets.ledger.campaigns import share, share_all
 from campaign_assets.ledger.filings import arm
-from campaign_assets.ledger.loading import load
+from campaign_assets.ledger.loading import CLAIMED, load
 from campaign_assets.ledger.recording import Page, Try, Written, record
 from campaign_assets.ledger.runs import beat, end_run, is_over, start_run
-from campaign_assets.ledger.sql import statement
+from campaign_assets.ledger.sql import fragment, statement
 from campaign_assets.ledger.transitions import MOVES, Move, columns, legal
 from campaign_assets.model import Key, Outcome, OutcomeKind, Reason, Unit
 from campaign_assets.policy import Decision
@@ -58,7 +58,9 @@ TARGETS: Mapping[Event, State] = {
 
 @dataclass(frozen=True)
 class Committed:
-    """One unit after its commit. `applied` False: the claim was no longer its own; nothing but an attempt was written."""
+    """One unit after its commit. `applied` False: the claim was no longer its own; nothing but an attempt was
+    written.
+    """
 
     unit_id: int
     key: Key
@@ -70,18 +72,26 @@ class Committed:
 # ------------------------------------------------------------------------------------------------------------ claiming
 
 
+_CANDIDATE = """
+    select u.id, u.stage, $consumed as consumed from units u $upstream
+    where u.campaign_id = :campaign and u.stage = '$stage' and u.state = 'ready' and u.due_at <= now()
+      and u.epoch = :epoch and not exists (
+          select from runs r where r.run_id = :run_id and r.campaign_id = :campaign and r.stage = '$stage'
+              and r.ended_at is not null)
+      and (cast(:sites as text[]) is null or u.publisher_id in (
+          select p.id from publishers p where p.campaign_id = :campaign and p.site = any(cast(:sites as text[]))))"""
+_UPSTREAM = """join units up on up.publisher_id = u.publisher_id and up.stage = '$stage'
+        and up.state = 'succeeded' and up.epoch = u.epoch and not up.earlier"""
+
+
 def _claim_of(stage: Stage) -> TextClause:
     """The claim of one stage: due and ready, in this epoch, upstream succeeded in this epoch. Waits for nobody."""
-    upstream = (
-        f"join units up on up.publisher_id = u.publisher_id and up.stage = '{stage.upstream}' "
-        "and up.state = 'succeeded' and up.epoch = u.epoch and not up.earlier"
+    candidate = fragment(
+        _CANDIDATE,
+        stage=stage,
+        upstream=fragment(_UPSTREAM, stage=stage.upstream) if stage.upstream else "",
+        consumed="up.version" if stage.upstream else "0",
     )
-    candidate = f"""
-        select u.id, u.stage, {"up.version" if stage.upstream else "0"} as consumed
-        from units u {upstream if stage.upstream else ""}
-        where u.campaign_id = :campaign and u.stage = '{stage}' and u.state = 'ready' and u.due_at <= now()
-          and u.epoch = :epoch and (cast(:sites as text[]) is null or u.publisher_id in (
-              select p.id from publishers p where p.campaign_id = :campaign and p.site = any(cast(:sites as text[]))))"""  # noqa: S608
     return statement(
         """
 with alone as materialized (
@@ -92,15 +102,16 @@ with alone as materialized (
 ), input as materialized (
     select $columns from (select * from alone union all select * from together) u
 ), $moves
-select * from moved order by id
+$claimed
 """,
         candidate=candidate,
+        claimed=CLAIMED,
         stage=stage,
         columns=columns(
             Event.CLAIM,
             State.RUNNING,
             fence=":epoch",
-            token="gen_random_uuid()",  # noqa: S106
+            token="gen_random_uuid()",  # noqa: S106 - a claim's token, not a password
             run_id=":run_id",
             consumed="u.consumed",
             touched="false",
@@ -128,11 +139,12 @@ def claim(
     filing open. Raises TenantNotBound.
     """
     campaign = share(tx, campaign_id)
-    if campaign is None or campaign.intent != "run" or limit < 1 or is_over(tx, run_id, campaign_id, stage):
+    if campaign is None or campaign.intent != "run" or limit < 1:
         return []
     sites = None if keys is None else list(keys)
     if stage is Stage.SUBMISSION:
-        rows: Sequence[Row[Any]] = filings.claim_one(tx, campaign, run_id, sites)
+        over = is_over(tx, run_id, campaign_id, stage)
+        rows: Sequence[Row[Any]] = [] if over else filings.claim_one(tx, campaign, run_id, sites)
     else:
         rows = tx.execute(
             _CLAIMS[stage],
@@ -162,7 +174,8 @@ def commit_page(
 ) -> list[Committed]:
     """Commit one page (units of one stage): states, attempts, results, evidence, and the page itself.
 
-    Fenced by claim, epoch and state: what no longer holds is recorded as superseded. `memory` and `memory_growth` are the
+    Fenced by claim, epoch and state: what no longer holds is recorded as superseded. `memory` and
+    `memory_growth` are the
     process's bytes. The order is that of `done`.
     """
     if not done:
@@ -173,7 +186,7 @@ def commit_page(
     if first.stage is not Stage.SUBMISSION:
         written = record(tx, [_try(each) for each in done], page)
     else:
-        written = {unit.id: _commit_submission(tx, (unit, *rest), epochs[unit.campaign_id]) for unit, *rest in done}  # type: ignore[arg-type]
+        written = {each[0].id: _commit_submission(tx, each, epochs[each[0].campaign_id]) for each in done}
         _note_page(tx, page, list(written.values()))
     return [_committed(unit, written[unit.id]) for unit, _, _ in done]
 
@@ -183,9 +196,15 @@ def _committed(unit: Unit, written: Written) -> Committed:
 
 
 def _try(finished: Finished) -> Try:
-    """The try of one finished unit. An event its stage does not have is the body's mistake: the unit fails, with the reason."""
+    """The try of one finished unit. An event its stage does not have is the body's mistake: the unit fails, with
+    the reason.
+    """
     unit, outcome, decision = finished
-    event, reason, detail = decision.event, decision.reason or outcome.reason, decision.detail or outcome.detail
+    event, reason, detail = (
+        decision.event,
+        decision.reason or outcome.reason,
+        decision.detail or outcome.detail,
+    )
     target = TARGETS.get(event)
     sources = legal(event, target, unit.stage) if target else ""
     if target is None or not sources:
@@ -209,14 +228,16 @@ def _try(finished: Finished) -> Try:
         stored=int(outcome.result is not None),
         alone=None if event is Event.RELEASE else False,
     )
-    return Try(move, unit.claim, unit.epoch, unit.run_id, outcome.result, event is Event.HOLD, outcome.evidence)
+    return Try(
+        move, unit.claim, unit.epoch, unit.run_id, outcome.result, event is Event.HOLD, outcome.evidence
+    )
 
 
 def _commit_submission(tx: Tx, finished: Finished, epoch: int) -> Written:
     unit, outcome, decision = finished
     if outcome.kind is OutcomeKind.FACT and decision.event is Event.FACT:
-        return filings.record_verdict(tx, unit, outcome)
-    return filings.commit_unsent(tx, unit, outcome, _try(finished), epoch)
+        return verdicts.record_verdict(tx, unit, outcome)
+    return verdicts.commit_unsent(tx, unit, outcome, _try(finished), epoch)
 
 
 def _note_page(tx: Tx, page: Page, written: Sequence[Written]) -> None:
@@ -240,11 +261,13 @@ def _note_page(tx: Tx, page: Page, written: Sequence[Written]) -> None:
 
 def record_verdict(tx: Tx, unit: Unit, outcome: Outcome) -> Committed:
     """What became of an armed filing, by its token alone: in whatever epoch, also after `unresolved` (R6)."""
-    return _committed(unit, filings.record_verdict(tx, unit, outcome))
+    return _committed(unit, verdicts.record_verdict(tx, unit, outcome))
 
 
 def release(tx: Tx, units: Sequence[Unit]) -> int:
-    """Give units back, by token alone: nothing charged, due at once. Armed filings stay. Returns how many are ready again."""
+    """Give units back, by token alone: nothing charged, due at once. Armed filings stay. Returns how many are
+    ready again.
+    """
     if not units:
         return 0
     share_all(tx, [unit.campaign_id for unit in units])
@@ -253,14 +276,20 @@ def release(tx: Tx, units: Sequence[Unit]) -> int:
         {"ids": [unit.id for unit in units]},
     )
     submissions = [unit.claim for unit in units if unit.stage is Stage.SUBMISSION]
-    unsent = filings.close_unsent(tx, submissions, None, "The run was stopped before arming.") if submissions else set()
+    unsent = (
+        filings.close_unsent(tx, submissions, None, "The run was stopped before arming.")
+        if submissions
+        else set()
+    )
     mine = [unit for unit in units if unit.stage is not Stage.SUBMISSION or unit.claim in unsent]
     tries = [Try(_given_back(unit), unit.claim, unit.epoch, unit.run_id) for unit in mine]
     return sum(each.applied for each in record(tx, tries).values())
 
 
 def _given_back(unit: Unit) -> Move:
-    return Move(unit.id, Event.RELEASE, State.READY, legal(Event.RELEASE, State.READY, unit.stage), claim=unit.claim)
+    return Move(
+        unit.id, Event.RELEASE, State.READY, legal(Event.RELEASE, State.READY, unit.stage), claim=unit.claim
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------- aliases
@@ -269,7 +298,8 @@ _OTHER = text("""
 select t.slug as tenant, c.slug as campaign, p.site
 from publishers p join campaigns c on c.id = p.campaign_id join tenants t on t.id = p.tenant_id
 where p.campaign_id = :campaign and p.id <> :publisher
-  and (p.site = :site or p.id = (select a.publisher_id from aliases a where a.campaign_id = :campaign and a.site = :site))
+  and (p.site = :site or p.id = (select a.publisher_id from aliases a where a.campaign_id = :campaign and
+      a.site = :site))
   -- Two sites that redirect to each other by turns must not both be merged away.
   and not exists (select from aliases back join publishers me on me.id = :publisher
                   where back.publisher_id = p.id and back.site = me.site)
@@ -285,7 +315,8 @@ returning publisher_id
 def note_alias(tx: Tx, unit: Unit, site: str) -> Key | None:
     """Discovery: the site this publisher ends at after redirects becomes its final site.
 
-    Where another publisher of the campaign is, or ends at, that site: its key, and nothing is stored; the caller merges.
+    Where another publisher of the campaign is, or ends at, that site: its key, and nothing is stored; the
+    caller merges.
     """
     parameters = {"campaign": unit.campaign_id, "publisher": unit.publisher_id, "site": site}
     if site != unit.key.site:
@@ -294,5 +325,8 @@ def note_alias(tx: Tx, unit: Unit, site: str) -> Key | None:
             other = tx.execute(_OTHER, parameters).one_or_none()  # another worker noted it a moment ago
         if other is not None:
             return Key(other.tenant, other.campaign, other.site)
-    tx.execute(text("update publishers set final_site = :site where id = :publisher and final_site <> :site"), parameters)
+    tx.execute(
+        text("update publishers set final_site = :site where id = :publisher and final_site <> :site"),
+        parameters,
+    )
     return None

@@ -1,5 +1,7 @@
 """The first ledger: every table, index, policy and trigger."""
 
+# ruff: noqa: E501 - the SQL stands as it was generated
+
 from alembic import op
 
 revision = "0001"
@@ -345,7 +347,7 @@ CREATE TABLE units (
     CONSTRAINT units_stage_check CHECK (stage in ('confirmation', 'content', 'discovery', 'form_mapping', 'monitoring', 'preflight', 'scoring', 'submission')),
     CONSTRAINT units_tenant_id_publisher_id_stage_key UNIQUE (tenant_id, publisher_id, stage),
     CONSTRAINT units_state_check CHECK (state in ('failed', 'held', 'none', 'ready', 'rejected', 'running', 'submitting', 'succeeded', 'unresolved')),
-    CONSTRAINT units_state_of_stage_check CHECK ((stage in ('confirmation', 'content', 'discovery', 'form_mapping', 'monitoring', 'preflight', 'scoring') and state in ('failed', 'held', 'none', 'ready', 'rejected', 'running', 'succeeded', 'unresolved')) or (stage in ('submission') and state in ('failed', 'held', 'none', 'ready', 'rejected', 'submitting', 'succeeded', 'unresolved'))),
+    CONSTRAINT units_state_of_stage_check CHECK ((stage in ('confirmation', 'content', 'discovery', 'form_mapping', 'monitoring', 'preflight', 'scoring') and state in ('failed', 'held', 'none', 'ready', 'rejected', 'running', 'succeeded')) or (stage in ('submission') and state in ('failed', 'held', 'none', 'ready', 'rejected', 'submitting', 'succeeded', 'unresolved'))),
     CONSTRAINT units_claim_check CHECK ((claim is not null) = (state in ('running', 'submitting'))),
     CONSTRAINT units_ready_is_due_check CHECK (state <> 'ready' or due_at is not null),
     CONSTRAINT units_due_only_where_waited_for_check CHECK (due_at is null or state = 'ready' or (state = 'succeeded' and stage = 'monitoring')),
@@ -382,7 +384,7 @@ CREATE INDEX units_ready_alone ON units (campaign_id, stage, due_at) WHERE state
 CREATE INDEX units_touched ON units (tenant_id, id) WHERE touched and claim is null
     """,
     """
-CREATE INDEX units_unpublished ON units (tenant_id, campaign_id, stage, id) WHERE revision <> published_revision and state in ('failed', 'held', 'rejected', 'succeeded', 'unresolved')
+CREATE INDEX units_unpublished ON units (tenant_id, campaign_id, stage, id) WHERE revision <> published_revision and (state in ('failed', 'held', 'rejected', 'succeeded', 'unresolved') or published_attention)
     """,
     """
 alter table units enable row level security
