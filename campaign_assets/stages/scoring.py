@@ -17,9 +17,9 @@ from campaign_assets.stages.tools import Tools
 from campaign_assets.stages.vocabulary import word_lists
 
 WEIGHTS = {
-    "relevance": 0.35,
+    "relevance": 0.33,
     "purpose": 0.25,
-    "place": 0.20,
+    "place": 0.22,
     "language": 0.06,
     "eligibility": 0.05,
     "listings": 0.04,

@@ -106,7 +106,10 @@ def _sold(page: Page, asked: str) -> Standing | None:
 
 def _closed(page: Page) -> Standing | None:
     """The site itself says, where it would say it first, that it is over."""
-    phrase = says(_folded(f"{page.title} . {page.text[:_HEAD]}"), word_lists("discovery")["closed"])
+    head = _folded(f"{page.title} . {page.text[:_HEAD]}")
+    phrase = says(head, word_lists("discovery")["closed"])
+    if phrase is None and len(page.outside()) <= _FEW_SITES and len(page.text) < _HEAD:
+        phrase = says(head, word_lists("discovery")["closed_notice"])
     return Standing(Reason.CLOSED, f"{page.url} says “{phrase}”.") if phrase else None
 
 

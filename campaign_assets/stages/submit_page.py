@@ -8,15 +8,17 @@ for a listing; the linked submit page itself is not loaded here, form mapping wi
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from urllib.parse import urljoin, urlsplit
 
 from campaign_assets.errors import SiteError
 from campaign_assets.model import Reason
 from campaign_assets.stages.folding import fold, name_tokens, says
 from campaign_assets.stages.page import Page, PageForm, PageLink, domain_of
-from campaign_assets.stages.vocabulary import word_lists
+from campaign_assets.stages.vocabulary import read, word_lists
 from campaign_assets.web.fetch import Fetcher
 
 SURE_ENOUGH = 0.4
@@ -31,6 +33,7 @@ FORM_HOSTS = (
     "paperform.co",
     "fillout.com",
 )
+_MANY = 5
 _GUESSES = ("/submit", "/add", "/suggest", "/add-listing", "/submit-site")
 _URL_NAME = re.compile(
     r"(?:^|[\W_])(?:url|website|site|web|link|homepage|domain)(?:$|[\W_])|url$|website|homepage"
@@ -84,36 +87,31 @@ async def find_submit_page(home: Page, named: str, fetcher: Fetcher) -> SubmitPa
 def ranked_links(home: Page) -> list[Ranked]:
     """The home page's links that may lead to the submit page, the surest first. Pure."""
     best: dict[str, Ranked] = {}
-    for link in home.links:
-        if link.url.rstrip("/") == home.url.rstrip("/") or not _own(link.url, home.url):
-            continue
-        ranked = _rank(link)
-        if ranked.sureness > 0 and ranked.sureness > best.get(link.url, _NOTHING).sureness:
+    links = [link for link in home.links if _own(link.url, home.url) and not _same(link.url, home.url)]
+    shelves = Counter(_first_step(url) for url in {link.url for link in links})
+    for link in links:
+        ranked = _rank(link, shelves[_first_step(link.url)] > _MANY)
+        if ranked.sureness > 0 and (link.url not in best or ranked.sureness > best[link.url].sureness):
             best[link.url] = ranked
     return sorted(best.values(), key=lambda found: -found.sureness)
 
 
-_NOTHING = Ranked(PageLink("", "", "", False), 0.0, "")
-
-
-def _rank(link: PageLink) -> Ranked:
-    """Judge one link by what it says and where it leads."""
+def _rank(link: PageLink, crowded: bool) -> Ranked:
+    """Judge one link by what it says and where it leads; `crowded`: many links lead to pages beside that one."""
     words = word_lists("discovery")
-    said = fold(link.text)
+    said, path = fold(link.text), _steps(link.url)
     sureness, why = _said(said)
-    path = " ".join(name_tokens(re.sub(r"\.\w{2,5}$", "", urlsplit(link.url).path)))
-    step = says(path, words["submit_path"])
+    step = next((found for part in path if (found := _begins(part, words["submit_path"]))), None)
     if step:
-        sureness += 0.35 if len(path.split()) <= 4 else 0.15
+        sureness += 0.35 if len(path) <= 3 else 0.15
         why.append(f"its path says “{step}”")
     if sureness and _is_form_host(link.url):
         sureness += 0.2
         why.append("it is a hosted form")
-    other = says(said, words["submit_other"]) or says(path, words["submit_other"])
-    if other and sureness:
+    for against in _against(said, path, crowded) if sureness else ():
         sureness -= 0.35
-        why.append(f"but “{other}” speaks against it")
-    if sureness and link.navigation:
+        why.append(f"but {against}")
+    if sureness > 0 and link.navigation:
         sureness += 0.05
         why.append("it stands in the navigation")
     return Ranked(link, round(sureness, 2), ", ".join(why))
@@ -125,13 +123,58 @@ def _said(said: str) -> tuple[float, list[str]]:
     length = len(said.split())
     sure = says(said, words["submit_sure"])
     if sure:
-        return (0.9 if length <= len(sure.split()) + 4 else 0.5), [f"its text says “{_read_aloud(sure)}”"]
+        more = length - len(sure.split())
+        return (0.9 if more <= 4 else 0.5 if more <= 6 else 0.2), [f"its text says “{_read_aloud(sure)}”"]
     if 2 <= length <= 5 and _calls_for(said):
         return 0.55, ["its text calls for one"]
-    maybe = says(said, words["submit_maybe"])
-    if maybe and said == maybe:
+    maybe = said if said in words["submit_maybe"] else None
+    if maybe:
         return 0.5, [f"its text is “{_read_aloud(maybe)}”"]
-    return (0.25, [f"its text has “{_read_aloud(maybe)}”"]) if maybe and length <= 4 else (0.0, [])
+    verb = _begins(said, words["submit_maybe"]) or _ends(said, words["submit_maybe"] - _english_maybe())
+    return (0.25, [f"its text has “{_read_aloud(verb)}”"]) if verb and length <= 4 else (0.0, [])
+
+
+def _against(said: str, path: list[str], crowded: bool) -> Iterator[str]:
+    """What speaks against a link that speaks of submitting."""
+    words = word_lists("discovery")
+    other = says(said, words["submit_other"]) or says(" ".join(path), words["submit_other"])
+    if other:
+        yield f"“{other}” is about something else"
+    if path and path[0] in words["article_path"]:
+        yield f"it is a page of the {path[0]}"
+    if crowded:
+        yield "many pages like it are linked"
+
+
+def _begins(said: str, phrases: frozenset[str]) -> str | None:
+    """The longest phrase that a text begins with: an English call begins with its verb."""
+    return max((phrase for phrase in phrases if f"{said} ".startswith(f"{phrase} ")), key=len, default=None)
+
+
+def _ends(said: str, phrases: frozenset[str]) -> str | None:
+    """The longest phrase that a text ends with: in German, Dutch, Turkish and Japanese the verb comes last."""
+    return max((phrase for phrase in phrases if f" {said}".endswith(f" {phrase}")), key=len, default=None)
+
+
+@cache
+def _english_maybe() -> frozenset[str]:
+    return frozenset(map(fold, read("discovery")["submit_maybe"]["en"]))
+
+
+def _steps(url: str) -> list[str]:
+    """The path's steps as words, without endings such as .php."""
+    path = re.sub(r"\.\w{2,5}$", "", urlsplit(url).path)
+    return [words for step in path.split("/") if (words := " ".join(name_tokens(step)))]
+
+
+def _first_step(url: str) -> str:
+    """Where a page of a crowd stands; pages at the top have no crowd."""
+    steps = urlsplit(url).path.strip("/").split("/")
+    return steps[0] if len(steps) > 1 else url
+
+
+def _same(url: str, other: str) -> bool:
+    return url.rstrip("/") == other.rstrip("/")
 
 
 def _read_aloud(folded: str) -> str:

@@ -143,10 +143,13 @@ class _Reader:
 
 
 def _holds_records(value: dict[str, Any]) -> bool:
-    """Whether an object holds lists of objects: a group, not a record."""
-    return any(
-        isinstance(inner, list) and any(isinstance(x, dict) for x in inner) for inner in value.values()
-    )
+    """Whether an object is a group, not a record: it holds lists of objects, or of addresses and no address itself."""
+    lists = [inner for inner in value.values() if isinstance(inner, list)]
+    if any(isinstance(each, dict) for inner in lists for each in inner):
+        return True
+    if any(isinstance(inner, str) and looks_like_address(inner) for inner in value.values()):
+        return False
+    return any(isinstance(each, str) and looks_like_address(each) for inner in lists for each in inner)
 
 
 def _fields(value: Any, key: str) -> dict[str, str]:

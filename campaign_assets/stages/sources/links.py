@@ -15,7 +15,13 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from campaign_assets.model import RejectedLine
-from campaign_assets.stages.sources.addresses import Candidate, NoAddress, complete, site_of
+from campaign_assets.stages.sources.addresses import (
+    Candidate,
+    NoAddress,
+    complete,
+    looks_like_address,
+    site_of,
+)
 
 _SECTIONS = re.compile(
     r"\W*(licen[sc]e|lizenz|contribut\w*|mitwirken|credits?|acknowledge?ments?|thanks?( to)?|star history|inhalt|"
@@ -44,7 +50,13 @@ _GENERIC = re.compile(
 )
 _SEPARATOR_END = re.compile(r"(?:[-–—―:：→➡|=(\[\t~»›]|->|=>)\s*$")
 _SEPARATORS = re.compile(r"(?:[\s,;/|·•・、，.&+–—-]|\band\b|\bor\b|\bund\b|\bet\b|\by\b)*", re.IGNORECASE)
+_FIELDS = re.compile(r"(\s[-–—|=]+\s|\t|:\s|\s?[→➡»]\s?|->)")
 _WORDS = re.compile(r"\w+")
+
+
+def is_badge(image: str) -> bool:
+    """Whether an image's address is a badge's."""
+    return _BADGE.search(image) is not None
 
 
 class Where(StrEnum):
@@ -105,6 +117,7 @@ class Judge:
     def judge(self, block: Block) -> Iterator[Candidate | RejectedLine]:
         """The block's entries and rejected links; a list item or row without any link is a rejected line."""
         entry, between, seen = False, "", False
+        block = _with_bare_host(block)
         for piece in block.pieces:
             if isinstance(piece, str):
                 between += piece
@@ -129,7 +142,7 @@ class Judge:
 
     def _address(self, link: Link, block: Block) -> str:
         """The link's address, where it is one that may be an entry at all."""
-        if link.image and (_BADGE.search(link.image) or block.where not in (Where.ITEM, Where.ROW)):
+        if link.image and (is_badge(link.image) or block.where not in (Where.ITEM, Where.ROW)):
             raise NoAddress("a badge image")
         if link.image and not link.href:
             raise NoAddress("an image")
@@ -142,7 +155,7 @@ class Judge:
             )
         if self._excluded_level:
             raise NoAddress(f"under the heading {self._section!r}, which holds no entries")
-        if site_of(url) in self._own:
+        if self._own and site_of(url) in self._own:
             raise NoAddress("the list's own address")
         return url
 
@@ -154,6 +167,27 @@ class Judge:
             return
         if not _leads(link, block, before):
             raise NoAddress("in running text, not an entry of a list or table")
+
+
+def _with_bare_host(block: Block) -> Block:
+    """A block without links whose text has one field that is a host as people write it: `BetaList - betalist.com`."""
+    if block.where not in (Where.ITEM, Where.ROW, Where.LINE) or not all(
+        isinstance(p, str) for p in block.pieces
+    ):
+        return block
+    fields = _FIELDS.split("".join(map(str, block.pieces)))
+    for position, written in enumerate(fields):
+        host = written.strip(" *_`()<>")
+        if (
+            host == host.lower()
+            and looks_like_address(host)
+            and (len(fields) > 1 or block.where is Where.ITEM)
+        ):
+            link = Link(block.line, host, host, bare=True)
+            return Block(
+                block.where, block.line, ["".join(fields[:position]), link, "".join(fields[position + 1 :])]
+            )
+    return block
 
 
 def _leads(link: Link, block: Block, before: str) -> bool:
@@ -190,5 +224,5 @@ def _name(link: Link, block: Block) -> str:
     if not link.bare and not _GENERIC.fullmatch(link.text) and "://" not in link.text:
         return " ".join(link.text.split())[:120]
     texts = [piece for piece in block.pieces[: block.pieces.index(link)] if isinstance(piece, str)]
-    cells = [cell.strip(" -–—:：→|=([*_~#>\n`") for cell in "".join(texts).split("\t")]
+    cells = [cell.strip(" -–—:：→|=([])*_~#>\n`") for cell in "".join(texts).split("\t")]
     return next((cell[:120] for cell in cells if re.search(r"[^\W\d_]", cell)), "")

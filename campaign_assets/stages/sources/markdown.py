@@ -34,7 +34,7 @@ _REPOSITORY = re.compile(
 _OWN_HEAD = 60
 _ITEM_REACH = 40
 
-_INLINE = MarkdownIt("zero").enable(
+_INLINE = MarkdownIt("zero", {"html": True}).enable(
     ["link", "image", "autolink", "escape", "backticks", "html_inline", "entity"]
 )
 _INLINE.normalizeLink = lambda url: url  # type: ignore[method-assign]  # addresses are repaired by us, not encoded

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 from campaign_assets.model import RejectedLine
 from campaign_assets.stages.sources.addresses import Candidate, NoAddress, complete, site_of
-from campaign_assets.stages.sources.links import Block, Judge, Link, Where
+from campaign_assets.stages.sources.links import Block, Judge, Link, Where, is_badge
 
 _STEP = 65536
 _ITEMS = {"li": Where.ITEM, "dt": Where.ITEM, "dd": Where.ITEM, "tr": Where.ROW}
@@ -31,6 +31,7 @@ _BREAKS = frozenset(
         "pre",
     }
 )
+_LISTS = frozenset({"ul", "ol", "dl", "table"})
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _APART = frozenset({"nav", "footer", "aside", "form", "header", "menu"})
 _UNREAD = frozenset(
@@ -95,8 +96,8 @@ class _Reader(HTMLParser):
         super().__init__(convert_charrefs=True)
         self._judge = judge
         self._found: list[Candidate | RejectedLine] = []
-        self._open: list[tuple[str, bool]] = []
-        """Open tags that count, each with whether it sets its content apart."""
+        self._open: list[tuple[str, bool, int]] = []
+        """Open tags that count, each with whether it sets its content apart and how many items were open before it."""
         self._places: list[Where] = []
         self._unread = 0
         self._block: Block | None = None
@@ -142,10 +143,9 @@ class _Reader(HTMLParser):
             self._end_heading()
         elif tag in _ITEMS:
             self.flush()
-            if _ITEMS[tag] in self._places:
-                self._places.pop()
+            del self._places[self._base() :]
         elif tag in _BREAKS or tag in _APART:
-            if not self._places or tag in ("ul", "ol", "dl", "table"):
+            if not self._places or tag in _LISTS or tag in _APART:
                 self.flush()
             self._close(tag)
 
@@ -161,21 +161,20 @@ class _Reader(HTMLParser):
         """Tags that begin a block or set their content apart."""
         if tag in _ITEMS:
             self.flush()
-            if tag in ("dt", "dd") and self._places:
-                self._places.pop()
+            del self._places[self._base() :]
             self._places.append(_ITEMS[tag])
         elif tag in _HEADINGS:
             self.flush()
             self._heading = (_HEADINGS[tag], "")
         elif tag in _BREAKS or tag in _APART:
-            if not self._places or tag in ("ul", "ol", "dl", "table"):
+            if not self._places or tag in _LISTS or tag in _APART:
                 self.flush()
             if tag not in _VOID:
-                self._open.append((tag, self._sets_apart(tag, given)))
+                self._open.append((tag, self._sets_apart(tag, given), len(self._places)))
 
     def _sets_apart(self, tag: str, given: dict[str, str | None]) -> bool:
         if tag == "header":
-            return not any(name in ("article", "section") for name, _ in self._open)
+            return not any(name in ("article", "section") for name, _, _ in self._open)
         named = f"{given.get('class') or ''} {given.get('id') or ''}"
         return (
             tag in _APART
@@ -187,12 +186,19 @@ class _Reader(HTMLParser):
         """Close the innermost open `tag` with everything left open inside it; a stray end tag closes nothing."""
         for position in range(len(self._open) - 1, -1, -1):
             if self._open[position][0] == tag:
+                del self._places[self._open[position][2] :]
                 del self._open[position:]
                 return
 
+    def _base(self) -> int:
+        """How many items were open before the innermost list: an item that begins or ends closes those after them."""
+        return next((places for tag, _, places in reversed(self._open) if tag in _LISTS), 0)
+
     def _picture(self, given: dict[str, str | None]) -> None:
         source = given.get("src") or given.get("data-src") or "image"
-        if self._link is not None:
+        if self._link is not None and (alt := (given.get("alt") or "").strip()) and not is_badge(source):
+            self._text += f" {alt} "
+        elif self._link is not None:
             self._image = self._image or source
 
     def _add(self, piece: str | Link) -> None:
@@ -204,7 +210,7 @@ class _Reader(HTMLParser):
         self._block.pieces.append(piece)
 
     def _where(self) -> Where:
-        if any(apart for _, apart in self._open):
+        if any(apart for _, apart, _ in self._open):
             return Where.NAVIGATION
         if self._heading is not None:
             return self._places[-1] if self._places else Where.HEADING

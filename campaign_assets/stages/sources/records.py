@@ -47,7 +47,10 @@ class Record(NamedTuple):
 
 
 class Columns(NamedTuple):
-    address: str
+    """Which fields mean what."""
+
+    addresses: tuple[str, ...]
+    """The field of the publisher's address; then those that stand for it in records that do not have it at all."""
     name: str | None
 
 
@@ -68,7 +71,8 @@ def candidate(record: Record, columns: Columns) -> Candidate | RejectedLine:
     """The record's address, or why it has none; a row whose columns slipped counts where it holds exactly
     one address.
     """
-    cell = record.fields.get(columns.address, "")
+    column = next((name for name in columns.addresses if name in record.fields), columns.addresses[0])
+    cell = record.fields.get(column, "")
     shown = " ".join(filter(None, (value.strip() for value in record.fields.values())))[:200]
     try:
         url = complete(cell)
@@ -76,7 +80,7 @@ def candidate(record: Record, columns: Columns) -> Candidate | RejectedLine:
         others = [value for value in record.fields.values() if looks_like_address(value)]
         if len(others) != 1 or others[0] == cell:
             return RejectedLine(record.line, shown, str(problem))
-        return candidate(record._replace(fields={**record.fields, columns.address: others[0]}), columns)
+        return candidate(record._replace(fields={**record.fields, column: others[0]}), columns)
     return Candidate(record.line, url, record.fields.get(columns.name or "", "").strip(), shown)
 
 
@@ -88,20 +92,20 @@ def columns_of(sample: list[Record], titles: dict[str, str] | None = None) -> Co
         for column, value in record.fields.items():
             if looks_like_address(value):
                 sites.setdefault(column, set()).update(_site(value))
-            elif 1 < len(value.strip()) <= 80 and not value.strip().replace(".", "").isdigit():
+            elif 0 < len(value.strip()) <= 80 and not value.strip().replace(".", "").isdigit():
                 texts.setdefault(column, set()).add(value)
     sites = {column: found for column, found in sites.items() if found}
     if not sites:
         return None
     titled = {column: (titles or {}).get(column, column) for column in {*sites, *texts}}
-    address = max(sites, key=lambda column: len(sites[column]) * _liking(titled[column]))
-    named = [column for column in texts if column != address]
+    ranked = sorted(sites, key=lambda column: -len(sites[column]) * _liking(titled[column]))
+    named = [column for column in texts if column != ranked[0]]
     name = max(
         named,
         key=lambda column: (bool(_NAME_NAMES.match(titled[column].strip())), len(texts[column])),
         default=None,
     )
-    return Columns(address, name)
+    return Columns(tuple(ranked), name)
 
 
 def _liking(title: str) -> float:
@@ -121,8 +125,10 @@ def _site(value: str) -> set[str]:
 def _csv_records(text: str) -> Iterator[Record]:
     csv.field_size_limit(_CELL_LIMIT)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text))
-    line = 1
+    line, width = 1, 0
     for row in reader:
         if any(cell.strip() for cell in row):
-            yield Record(line, {str(position): cell for position, cell in enumerate(row)})
+            width = max(width, len(row))
+            padded = chain(row, [""] * (width - len(row)))
+            yield Record(line, {str(position): cell for position, cell in enumerate(padded)})
         line = reader.line_num + 1
