@@ -1,7 +1,7 @@
 """The suite's databases: one embedded server a test run, a migrated template in it, and a clone of that for each test.
 
 Commits are real, tests share nothing, and xdist's workers share the server: the first one that needs it starts it, the
-last one that ends stops it. Other parts' fixtures are imported at the end.
+last one that ends stops it. Other parts' fixtures are only imported here.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from psycopg import sql
 from campaign_assets import embedded
 from campaign_assets.ledger import Ledger, application_url, upgrade
 from campaign_assets_tests.ledger_world import World
+from campaign_assets_tests.sandbox_fixture import sandbox as sandbox
 
 TEMPLATE = "template_ledger"
 _NUMBERS = count()
@@ -65,12 +66,9 @@ def _make_template(owner_url: str) -> None:
     template = database_of(owner_url, TEMPLATE)
     upgrade(template)
     app = psycopg.conninfo.conninfo_to_dict(application_url(template))["user"]
-    with psycopg.connect(
-        owner_url, autocommit=True
-    ) as connection:  # a power failure is the one thing no test is about
-        connection.execute(
-            sql.SQL("alter role {} set synchronous_commit = off").format(sql.Identifier(str(app)))
-        )
+    fast = sql.SQL("alter role {} set synchronous_commit = off").format(sql.Identifier(str(app)))
+    with psycopg.connect(owner_url, autocommit=True) as connection:
+        connection.execute(fast)  # a power failure is the one thing that no test is about
 
 
 def database_of(owner_url: str, name: str) -> str:

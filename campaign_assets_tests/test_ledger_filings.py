@@ -705,7 +705,7 @@ def test_a_newer_preflight_after_filing_is_shown_and_confirmation_follows_the_fi
 def test_a_verdict_is_never_taken_from_a_stage_that_has_none_to_give(world: World, filing: Unit) -> None:
     for verdict in (None, Verdict.NOT_SENT):
         with world.ledger.bound("acme") as tx, pytest.raises(ValueError, match="not a verdict"):
-            verdicts.record_verdict(tx, filing, Outcome.fact(verdict, "?", None))  # type: ignore[arg-type]
+            work.record_verdict(tx, filing, Outcome.fact(verdict, "?", None))  # type: ignore[arg-type]
 
 
 def test_a_publisher_that_does_not_exist_is_named(world: World, campaign: Campaign) -> None:

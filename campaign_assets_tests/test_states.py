@@ -139,7 +139,8 @@ def _another_campaign_has_filed(verdict: Verdict, reason: Reason | None = None) 
         bench.sql(
             "insert into filings (unit_id, target, site, claim, epoch, phase, verdict, reason, answered_at, "
             "preflight_version, result) "
-            "select min(id), :target, 's0.example', gen_random_uuid(), 1, 'answered', :verdict, :reason, now(), 1, '{}' "
+            "select min(id), :target, 's0.example', gen_random_uuid(), 1, 'answered', :verdict, :reason, now(), "
+            "1, '{}' "
             "from units where publisher_id <> :publisher and stage = 'submission' on conflict do nothing",
             target=bench.campaign.target,
             verdict=verdict,

@@ -345,4 +345,5 @@ def _ready(rows: list[Row[Any]], last: Row[Any]) -> tuple[str, Row[Any]]:
         )
         if confirmed is not None:
             return "listed", confirmed
-    return ("waiting" if last.due_at > datetime.now(UTC) else "ready"), last
+    # What has been looked at in vain goes on waiting, also where a pause keeps the next look away.
+    return ("waiting" if last.waits or last.due_at > datetime.now(UTC) else "ready"), last

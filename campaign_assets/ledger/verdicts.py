@@ -225,6 +225,6 @@ def _unsettle(tx: Tx, unit_id: int, event: Event) -> None:
         State.UNRESOLVED,
         legal(event, State.UNRESOLVED, Stage.SUBMISSION),
         reason=Reason.UNKNOWN_VERDICT,
-        detail="A verdict came for a filing that had been called not filed, while a second one was open: look at the site.",
+        detail="A verdict came for a filing that had been called not filed, while a second was open; look at it.",
     )
     make_moves(tx, [move])
