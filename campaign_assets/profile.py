@@ -22,7 +22,6 @@ from pydantic_core import ErrorDetails
 
 from campaign_assets.errors import InputError
 from campaign_assets.model import Address, Business, Contact, Stored
-from campaign_assets.web.sites import clean_url
 
 SCHEMA = Path(__file__).with_name("profile.schema.json")
 _LARGEST = 1_000_000
@@ -30,6 +29,7 @@ _LARGEST_IMAGE = 10_000_000
 _FILES = ("logo", "screenshot")
 _URLS = ("url", "logo_url", "image_url", "screenshot_url", "video_url", "rss_url")
 _MAIL = re.compile(r"[^@\s<>,;]+@[^@\s<>,;]+\.[^@\s<>,;.]{2,}")
+_WEB_ADDRESS = re.compile(r"https?://(?:[\w-]+\.)+[^\W\d_][\w-]+(?::\d{1,5})?(?:[/?#]\S*)?", re.IGNORECASE)
 _IMAGES = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"RIFF")
 _MODELS: dict[str, type[Stored]] = {"contact": Contact, "address": Address}
 
@@ -230,11 +230,11 @@ def _fault(profile: _Profile, place: Place, value: str) -> str | None:
 def _url_fault(value: str) -> str | None:
     if not value.lower().startswith(("http://", "https://")):
         return f"{value!r} must begin with https:// (or http://)."
-    try:
-        clean_url(value)
-    except InputError as error:
-        return error.sentence
-    return None
+    return (
+        None
+        if _WEB_ADDRESS.fullmatch(value.strip())
+        else f"{value!r} is not the address of a public website."
+    )
 
 
 def _phone_fault(profile: _Profile, value: str) -> str | None:

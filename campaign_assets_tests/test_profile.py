@@ -146,3 +146,18 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         load_profile(tmp_path / "none.yaml")
     with pytest.raises(InputError, match="cannot be read"):
         load_profile(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "address", ["https://", "https://localhost/", "http://10.0.0.1/", "https://a b.com/", "https://a.com:x/"]
+)
+def test_an_address_that_no_visitor_could_open_is_refused(write, address: str) -> None:  # type: ignore[no-untyped-def]
+    found = problems(write(GOOD.replace("https://plumewell.example", address)))
+    assert found == (f"line 2: url: {address!r} is not the address of a public website.",)
+
+
+@pytest.mark.parametrize(
+    "address", ["https://plumewell.example:8443/a?b#c", "HTTP://müller.de", "https://xn--mller-kva.de/"]
+)
+def test_an_address_that_a_visitor_can_open_is_taken(write, address: str) -> None:  # type: ignore[no-untyped-def]
+    assert load_profile(write(GOOD.replace("https://plumewell.example", address))).url == address
