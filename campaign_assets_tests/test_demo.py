@@ -94,6 +94,8 @@ def test_a_wait_for_moderation_is_watched_for_a_while_and_then_left() -> None:
     assert course.still_moving([unit("confirmation", "running")], 150), "it is looked at again"
     assert course.still_moving(waiting, 170)
     assert course.still_moving(waiting, 181) == []
+    due = [unit("confirmation", "ready", reason="moderation", due_at=datetime(2026, 1, 1, tzinfo=UTC))]
+    assert course.still_moving(due, 182), "it is looked at again this moment"
 
 
 def test_a_back_off_is_no_wait_for_others() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from campaign_assets.model import Reason
@@ -44,7 +45,8 @@ class Course:
         if unit["state"] in IN_WORK:
             return True
         if waits_for_others(unit):
-            return now - self.waiting_since[unit["key"], unit["stage"]] < self.patience
+            due = unit["due_at"] <= datetime.now(UTC)  # it is looked at again this moment
+            return due or now - self.waiting_since[unit["key"], unit["stage"]] < self.patience
         if unit["state"] == State.READY:
             return not (unit["stage"] == Stage.MONITORING and unit["key"] in self.watched)
         upstream = Stage(unit["stage"]).upstream

@@ -1,8 +1,8 @@
-"""What readers are shown: status, counts, units, attention, one publisher, the report. Every number is derived on read.
+"""What readers are shown: status, counts, units, attention, one publisher, the report. Every number is derived
+on read.
 
 One rule says which units count (`COUNTED`): not those of an earlier pass or epoch, but always what is not
-reached, being
-filed, or unresolved. Refuses: writing anything.
+reached, being filed, or unresolved. Refuses: writing anything.
 """
 
 from __future__ import annotations
@@ -223,9 +223,8 @@ def show(tx: Tx, key: Key) -> dict[str, Any]:
     """Everything about one publisher. InputError where there is none.
 
     `{key, site, final_site, url, name, line, source, corrections, aliases, stages, filings, decisions}`; each
-        of `stages` is a
-    row of `units` with `run_id, version, consumed, earlier, result, tries, evidence` beside it. `earlier_payload` of a
-    filing: a newer preflight has another payload than was filed.
+    of `stages` is a row of `units` with `run_id, version, consumed, earlier, result, tries, evidence` beside
+    it. `earlier_payload` of a filing: a newer preflight has another payload than was filed.
     """
     publisher = tx.execute(_PUBLISHER, key._asdict()).one_or_none()
     if publisher is None:
@@ -287,8 +286,7 @@ def report(tx: Tx, campaign_id: UUID) -> list[dict[str, Any]]:
     """What became of each publisher, in the order of the sources.
 
     `outcome` is listed, filed, rejected, attention, waiting, in work, ready or not reached; `reason` and
-    `detail` are those of
-    the unit that says so.
+    `detail` are those of the unit that says so.
     """
     parameters = {"campaign": campaign_id}
     listings: dict[int, Row[Any]] = {row.publisher_id: row for row in tx.execute(_LISTINGS, parameters)}
