@@ -1,9 +1,8 @@
 """A factory for ledger tests: campaigns with publishers, and units brought to a state through the ledger's own
 operations.
 
-It fills in what a state requires (a filing for `submitting`, a result for `succeeded`, the whole chain before
-a stage), so
-that tests say only what they are about.
+It fills in what a state requires (a filing for `submitting`, a result for `succeeded`, the whole chain before a
+stage), so that tests say only what they are about.
 """
 
 from __future__ import annotations

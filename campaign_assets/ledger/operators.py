@@ -82,8 +82,7 @@ def restart(tx: Tx, campaign: Campaign) -> int:
     """Begin a new epoch and return it: all stages run again in order, attempts start at 0.
 
     Running units are released (they become ready in the new epoch only by promotion); `submitting` is left
-    alone, and so
-    are sources' cursors, corrections and filings, which the new epoch adopts.
+    alone, and so are sources' cursors, corrections and filings, which the new epoch adopts.
     """
     _lock(tx, campaign)
     bumped = text("update campaigns set epoch = epoch + 1 where id = :id returning epoch")

@@ -1,5 +1,4 @@
-"""What readers are shown: status, counts, units, attention, one publisher, the report. Every number is derived
-on read.
+"""What readers are shown: status, counts, units, attention, one publisher, the report; derived on read, every number.
 
 One rule says which units count (`COUNTED`): not those of an earlier pass or epoch, but always what is not
 reached, being filed, or unresolved. Refuses: writing anything.

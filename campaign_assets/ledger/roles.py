@@ -1,9 +1,9 @@
 """Roles, grants and the one look across tenants, as the owner sets them up after each migration.
 
 Three roles: the *owner* (of the URL given) owns the tables and migrates; the *application role* `<owner>_app`
-works with
-them under row-level security, being neither owner nor superuser nor BYPASSRLS; the *census role* `<owner>_census`
-cannot log in and may read three columns, for `due_tenants()` alone. All of it can be repeated at any time.
+works with them under row-level security, being neither owner nor superuser nor BYPASSRLS; the *census role*
+`<owner>_census` cannot log in and may read three columns, for `due_tenants()` alone. All of it can be repeated
+at any time.
 """
 
 from __future__ import annotations

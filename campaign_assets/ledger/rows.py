@@ -10,10 +10,9 @@ from campaign_assets.model import Key, UnitRow
 from campaign_assets.states import Stage, State
 
 UNIT_ROWS = """
-select u.id, u.publisher_id, u.campaign_id, t.slug as tenant, c.slug as campaign, p.site, u.stage, u.state,
-    u.reason, u.detail,
-    u.attempts, u.epoch, u.due_at, u.since, u.revision, u.run_id, u.version, u.consumed, u.earlier,
-        u.published_attention
+select u.id, u.publisher_id, u.campaign_id, t.slug as tenant, c.slug as campaign, p.site, u.stage, u.state, u.reason,
+    u.detail, u.attempts, u.waits, u.epoch, u.due_at, u.since, u.revision, u.run_id, u.version, u.consumed, u.earlier,
+    u.published_attention
 from units u join publishers p on p.id = u.publisher_id join campaigns c on c.id = u.campaign_id
 join tenants t on t.id = u.tenant_id
 """

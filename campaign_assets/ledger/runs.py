@@ -125,9 +125,8 @@ BARREN = fragment(
 """,
     remembered=str(BARREN_REMEMBERED),
 )
-"""For campaign `c` and stage `s`: how many runs in a row, up to the last, ended without a committed page
-(stopped ones do
-not count), and how many seconds ago the last of them ended."""
+"""For campaign `c` and stage `s`: how many runs in a row, up to the last, ended without a committed page (stopped ones
+do not count), and how many seconds ago the last of them ended."""
 
 BARREN_RUNS = statement(
     """

@@ -24,11 +24,11 @@ from campaign_assets.states import FILED, Event, Stage, State, Verdict
 
 
 def commit_unsent(tx: Tx, unit: Unit, outcome: Outcome, wished: Try, epoch: int) -> Written:
-    """A submission that ended without a verdict. Its filing is closed as not sent, then the unit moves as wished.
+    """A submission that ended without a verdict: its filing is closed as not sent, then it moves as wished.
 
-    Where the filing is armed and the worker not certain, that is a fact of its own: unknown, for a human.
-    Where the epoch
-    has moved on, the worker's word that nothing was sent still counts, but not its wish: the unit is released.
+    Where the filing is armed and the worker not certain, that is a fact of its own: unknown, for a human. Where
+    the epoch has moved on, the worker's word that nothing was sent still counts, but not its wish: the unit is
+    released.
     """
     lock_unit(tx, unit.id)
     certain = outcome.reason is Reason.NOT_SENT

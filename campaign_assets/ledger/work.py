@@ -175,8 +175,7 @@ def commit_page(
     """Commit one page (units of one stage): states, attempts, results, evidence, and the page itself.
 
     Fenced by claim, epoch and state: what no longer holds is recorded as superseded. `memory` and
-    `memory_growth` are the
-    process's bytes. The order is that of `done`.
+    `memory_growth` are the process's bytes. The order is that of `done`.
     """
     if not done:
         return []
