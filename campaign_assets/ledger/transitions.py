@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from uuid import UUID
 
 from sqlalchemy import Connection
@@ -110,6 +111,7 @@ def make_moves(tx: Connection, moves: Iterable[Move]) -> set[int]:
     return set(tx.execute(_MOVE, {"moves": from_moves(moves)}).scalars())
 
 
+@cache
 def legal(event: Event, target: State, stage: Stage) -> str:
     """The states this move may start from, as `input.sources` wants them; empty where the move is illegal."""
     return ",".join(sources(event, target, stage))
