@@ -18,8 +18,8 @@ from campaign_assets.ledger.campaigns import Campaign, Source
 from campaign_assets.log import configure
 from campaign_assets.model import Key, Outcome, OutcomeKind, RejectedLine, SourceEntry, Unit
 from campaign_assets.policy import Decision
+from campaign_assets.ports import Page
 from campaign_assets.publication import Face
-from campaign_assets.runtime import Page
 from campaign_assets.settings import Settings
 from campaign_assets.states import ATTENTION, Stage
 

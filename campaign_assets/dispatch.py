@@ -60,6 +60,8 @@ class InFlight:
     stage: Stage
     quarantine: bool
     quiet: float
+    lost: bool = False
+    """Its worker should have spoken long ago: nothing is expected of it, and another run may take its place."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def choose(
     names = {name for choice in candidates for name in _names(choice)}
     served = {name: count for name, count in served.items() if name in names}
     turn = max(served.values(), default=0)
-    moving = sum(run.quiet < WAITING_AFTER for run in in_flight)
+    moving = sum(run.quiet < WAITING_AFTER and not run.lost for run in in_flight)
     free = min(places - moving, WAITING_ROOM * places - len(in_flight))
     pools = Counter(policies[run.stage].pool for run in in_flight)
     chosen: list[Choice] = []
@@ -113,7 +115,11 @@ def _wanted(due: Due, in_flight: Sequence[InFlight], policy: Policy) -> list[Cho
     """The runs this work could use now: an ordinary one, and one for the units that are tried alone."""
     if due.rested is not None and due.rested < _pause(due.barren):
         return []
-    mine = [run for run in in_flight if (run.campaign_id, run.stage) == (due.campaign_id, due.stage)]
+    mine = [
+        run
+        for run in in_flight
+        if (run.campaign_id, run.stage, run.lost) == (due.campaign_id, due.stage, False)
+    ]
     ordinary = [run for run in mine if not run.quarantine]
     wanted = []
     if due.alone and not any(run.quarantine for run in mine):

@@ -37,8 +37,9 @@ from campaign_assets.ledger.campaigns import Campaign
 from campaign_assets.ledger.operators import OperatorAnswer
 from campaign_assets.model import Key
 from campaign_assets.policy import Policy, policies
+from campaign_assets.ports import Summary
 from campaign_assets.publication import materialized_before, take_over
-from campaign_assets.runtime import Engine, Summary, drive
+from campaign_assets.runtime import Engine, drive
 from campaign_assets.settings import Settings
 from campaign_assets.states import Stage
 from campaign_assets.stop import StopFlag, StopRequested

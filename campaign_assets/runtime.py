@@ -14,8 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import psutil
 
@@ -23,10 +22,8 @@ from campaign_assets.errors import LedgerUnavailable
 from campaign_assets.flight import ABANDON_AFTER, Body, Flight
 from campaign_assets.model import Outcome, OutcomeKind, Unit
 from campaign_assets.policy import COMMIT_EVERY, Decision, Policy, decide
+from campaign_assets.ports import Desk, Outside, Page, Summary
 from campaign_assets.stop import StopFlag
-
-if TYPE_CHECKING:
-    from campaign_assets.stages.tools import Tools
 
 T = TypeVar("T")
 
@@ -35,61 +32,6 @@ ASK_EVERY = 1.0
 
 DATABASE_THREADS = 4
 REPEAT_EVERY = 1.0
-
-
-class Desk(Protocol):
-    """What a run wants of the ledger. Called in threads; each call is one transaction, each write is fenced."""
-
-    def read_source_page(self) -> bool:
-        """Discovery: import one page of an unread source. False where nothing is left to read."""
-
-    def claim(self, limit: int, beside: bool) -> list[Unit]: ...
-
-    def commit(self, page: Page) -> None: ...
-
-    def release(self, units: Sequence[Unit]) -> None: ...
-
-    def arm(self, unit: Unit) -> bool: ...
-
-    def publish(self) -> None:
-        """Tell Dagster what was committed."""
-
-    def log_error(self, unit: Unit, error: Exception) -> None: ...
-
-
-class Outside(Protocol):
-    """Where a unit's tools come from; closed when the run leaves."""
-
-    def tools(self, flight: Flight, engine: Engine) -> Tools: ...
-
-    async def close(self) -> None: ...
-
-
-@dataclass(frozen=True)
-class Page:
-    """Units committed together. Memory in bytes: the process's resident set and its growth since the page
-    before.
-    """
-
-    number: int
-    done: Sequence[tuple[Unit, Outcome, Decision]]
-    memory: int
-    growth: int
-
-
-@dataclass
-class Summary:
-    """What a run did, for its log line and its last word in Dagster."""
-
-    pages: int = 0
-    units: int = 0
-    by_event: dict[str, int] = field(default_factory=dict)
-
-    def count(self, page: Page) -> None:
-        self.pages += 1
-        self.units += len(page.done)
-        for _unit, _outcome, decision in page.done:
-            self.by_event[decision.event] = self.by_event.get(decision.event, 0) + 1
 
 
 class Engine:

@@ -10,17 +10,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import UUID
 
 from dagster import (
     DagsterInstance,
-    DagsterRun,
-    DagsterRunStatus,
     DefaultSensorStatus,
     RunRequest,
-    RunsFilter,
     SensorEvaluationContext,
     SensorResult,
     SkipReason,
@@ -29,6 +26,7 @@ from dagster import (
 
 from campaign_assets.dispatch import Choice, Due, InFlight, choose
 from campaign_assets.errors import ConfigError, LedgerUnavailable
+from campaign_assets.heard import Heard, our_runs, unheard
 from campaign_assets.jobs import STAGE_JOBS
 from campaign_assets.ledger import DueTenant, Ledger, scheduling
 from campaign_assets.ledger.scheduling import Backlog, RunRow
@@ -42,18 +40,13 @@ from campaign_assets.tags import CAMPAIGN, CAMPAIGN_ID, QUARANTINE, STAGE, TENAN
 TICK_BUDGET = 40.0
 """Seconds after which a tick takes no further tenant."""
 
+START_PATIENCE = 30.0
+"""A worker that has not spoken for so long after its launch is no longer counted on: a second run costs nothing."""
+
 ORPHAN_AFTER = 90.0
 """A run that Dagster holds for begun, and the ledger has not known for so long, has lost its worker before or
 after its work.
 """
-
-_UNFINISHED = [
-    DagsterRunStatus.QUEUED,
-    DagsterRunStatus.NOT_STARTED,
-    DagsterRunStatus.STARTING,
-    DagsterRunStatus.STARTED,
-    DagsterRunStatus.CANCELING,
-]
 
 
 @sensor(
@@ -123,13 +116,6 @@ def _tenants(ledger: Ledger, memory: dict[str, Any]) -> Iterator[DueTenant]:
         yield tenant
 
 
-def _our_runs(instance: DagsterInstance) -> list[DagsterRun]:
-    """The scheduler's runs that have not ended, as Dagster tells."""
-    return list(
-        instance.get_runs(RunsFilter(statuses=_UNFINISHED, tags={STAGE: [str(stage) for stage in Stage]}))
-    )
-
-
 # ------------------------------------------------------------------------------------------------------- schedule
 
 
@@ -137,17 +123,17 @@ def _schedule(
     ledger: Ledger, settings: Settings, instance: DagsterInstance, memory: dict[str, Any]
 ) -> SensorResult | SkipReason:
     work: list[Due] = []
-    rows: list[RunRow] = []
+    heard = Heard()
     for tenant in _tenants(ledger, memory):
         with ledger.bound(tenant.id) as tx:
             scheduling.tick(tx, "scheduler", REAPER_GRACE)
             scheduling.promote(tx)
             work += [_due(backlog) for backlog in scheduling.backlog(tx)]
-            rows += scheduling.open_runs(tx)
+            heard.add(tenant.id, scheduling.open_runs(tx))
         Face(ledger, instance, tenant.id, settings.home).add_keys()
     table = policies(settings.policy)
     choices, memory["served"] = choose(
-        work, _in_flight(instance, rows), memory.get("served", {}), table, settings.runs
+        work, _in_flight(instance, heard), memory.get("served", {}), table, settings.runs
     )
     if not choices:
         return SkipReason(f"{sum(due.due for due in work)} units due, nothing to start.")
@@ -181,16 +167,17 @@ def _due(backlog: Backlog) -> Due:
     )
 
 
-def _in_flight(instance: DagsterInstance, rows: Sequence[RunRow]) -> list[InFlight]:
-    quiet = {row.run_id: row.last_progress_seconds for row in rows}
+def _in_flight(instance: DagsterInstance, heard: Heard) -> list[InFlight]:
+    quiet = {run_id: row.last_progress_seconds for run_id, row in heard.runs.items()}
     return [
         InFlight(
-            UUID(run.tags[CAMPAIGN_ID]),
-            Stage(run.tags[STAGE]),
-            QUARANTINE in run.tags,
-            quiet.get(run.run_id, 0.0),
+            UUID(record.dagster_run.tags[CAMPAIGN_ID]),
+            Stage(record.dagster_run.tags[STAGE]),
+            QUARANTINE in record.dagster_run.tags,
+            quiet.get(record.dagster_run.run_id, 0.0),
+            lost=unheard(record, heard) > START_PATIENCE,
         )
-        for run in _our_runs(instance)
+        for record in our_runs(instance)
     ]
 
 
@@ -219,13 +206,13 @@ def _reap(
     ledger: Ledger, settings: Settings, instance: DagsterInstance, memory: dict[str, Any]
 ) -> SkipReason:
     table = policies(settings.policy)
-    known: set[str] = set()
+    heard = Heard()
     given_back = published = 0
     for tenant in _tenants(ledger, memory):
         with ledger.bound(tenant.id) as tx:
             awake = scheduling.tick(tx, "reaper", REAPER_GRACE)
             rows = scheduling.open_runs(tx)
-        known |= {row.run_id for row in rows}
+        heard.add(tenant.id, rows)
         if awake:
             given_back += sum(
                 _end(ledger, settings, instance, tenant, row) for row in rows if _is_over(instance, row)
@@ -235,7 +222,7 @@ def _reap(
         face = Face(ledger, instance, tenant.id, settings.home)
         published += face.publish_some()
         face.remove_keys()
-    memory["orphans"] = _report_orphans(instance, known, memory.get("orphans", {}))
+    _report_orphans(instance, heard)
     return SkipReason(f"{given_back} units given back, {published} publications mended.")
 
 
@@ -274,16 +261,9 @@ def _end(
     return len(units)
 
 
-def _report_orphans(instance: DagsterInstance, known: set[str], seen: dict[str, float]) -> dict[str, float]:
-    """Runs that have begun for Dagster while the ledger knows of no open run: reported failed once that has
-    lasted.
-    """
-    now = time.time()
-    still: dict[str, float] = {}
-    for run in _our_runs(instance):
-        if run.status is DagsterRunStatus.QUEUED or run.run_id in known:
-            continue
-        still[run.run_id] = seen.get(run.run_id, now)
-        if now - still[run.run_id] > ORPHAN_AFTER:
-            instance.report_run_failed(run, f"No worker has spoken for this run for {ORPHAN_AFTER:.0f} s.")
-    return still
+def _report_orphans(instance: DagsterInstance, heard: Heard) -> None:
+    """Runs that have begun for Dagster, while no worker has spoken for them to the ledger for long: reported failed."""
+    for record in our_runs(instance):
+        if unheard(record, heard) > ORPHAN_AFTER:
+            sentence = f"No worker has spoken for this run for {ORPHAN_AFTER:.0f} s."
+            instance.report_run_failed(record.dagster_run, sentence)

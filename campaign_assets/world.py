@@ -15,7 +15,7 @@ from campaign_assets.desk import LedgerDesk
 from campaign_assets.evidence import EvidenceFolder
 from campaign_assets.flight import Flight
 from campaign_assets.model import Evidence, Key
-from campaign_assets.runtime import Engine
+from campaign_assets.ports import Caller
 from campaign_assets.settings import Settings
 from campaign_assets.stages.tools import Tools
 
@@ -48,11 +48,11 @@ class World:
         self.desk = desk
         self.folder = EvidenceFolder(settings.home, desk.campaign.tenant_id, desk.campaign.id)
         self._network: Any = None
-        self._engine: Engine | None = None
+        self._engine: Caller | None = None
         self._fetcher = Later(self._make_fetcher)
         self._browser = Later(self._make_browser)
 
-    def tools(self, flight: Flight, engine: Engine) -> Tools:
+    def tools(self, flight: Flight, engine: Caller) -> Tools:
         """The tools of one unit; what they keep is remembered with its flight, what they ask is asked in its
         name.
         """

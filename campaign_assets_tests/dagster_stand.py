@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,17 @@ from dagster import (
     DagsterInstance,
     DagsterRun,
     DagsterRunStatus,
+    Definitions,
     EventRecordsFilter,
     RunRequest,
     SensorResult,
     SkipReason,
     build_sensor_context,
+    define_asset_job,
 )
 from dagster._core.definitions.reconstruct import ReconstructableRepository
 from dagster._core.storage.partition_status_cache import get_and_update_asset_status_cache_value
+from dagster._core.storage.runs.schema import RunsTable
 from dagster._grpc.types import ExecuteRunArgs
 from dagster._serdes import serialize_value
 from sqlalchemy import text
@@ -143,6 +147,13 @@ class Stand:
         job = dagster_location.defs.resolve_job_def(f"{stage}_run")
         return self.instance.create_run_for_job(job, tags=self.tags(campaign, stage), status=status)
 
+    def grow_old(self, run: DagsterRun, seconds: float) -> None:
+        """As if Dagster had last changed a run's status so long ago."""
+        moment = datetime.now(UTC) - timedelta(seconds=seconds)
+        change = RunsTable.update().where(RunsTable.c.run_id == run.run_id).values(update_timestamp=moment)
+        with self.instance.run_storage.connect() as connection:  # type: ignore[attr-defined]
+            connection.execute(change)
+
     def status(self, run: DagsterRun) -> DagsterRunStatus:
         found = self.instance.get_run_by_id(run.run_id)
         assert found is not None
@@ -184,6 +195,19 @@ class Stand:
         """An operator's run of one partition, in this process."""
         job = dagster_location.defs.resolve_job_def(f"{stage}_run")
         return job.execute_in_process(instance=self.instance, partition_key=key, raise_on_error=False)
+
+    def operate_range(self, stage: Stage, first: str, last: str) -> Any:
+        """A run of a backfill: a range of keys, as two tags."""
+        job = dagster_location.defs.resolve_job_def(f"{stage}_run")
+        tags = {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
+        return job.execute_in_process(instance=self.instance, tags=tags, raise_on_error=False)
+
+    def operate_stages(self, stages: list[Stage], key: str) -> Any:
+        """An operator's run of one partition over several assets."""
+        job = define_asset_job("several", selection=[str(stage) for stage in stages])
+        defs = Definitions.merge(dagster_location.defs, Definitions(jobs=[job]))
+        made = defs.resolve_job_def("several")
+        return made.execute_in_process(instance=self.instance, partition_key=key, raise_on_error=False)
 
     def tags(self, campaign: Campaign, stage: Stage) -> dict[str, str]:
         return DEFERRED | {

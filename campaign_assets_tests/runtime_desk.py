@@ -15,7 +15,8 @@ from uuid import UUID, uuid4
 from campaign_assets.flight import Body, Flight
 from campaign_assets.model import Business, CampaignSettings, Contact, Key, Outcome, ScoringResult, Unit
 from campaign_assets.policy import Policy, policies
-from campaign_assets.runtime import Engine, Page, Summary, drive
+from campaign_assets.ports import Caller, Page, Summary
+from campaign_assets.runtime import Engine, drive
 from campaign_assets.stages.tools import Tools
 from campaign_assets.states import Event, Stage
 from campaign_assets.stop import StopFlag
@@ -124,7 +125,7 @@ class NoWorld:
     def __init__(self) -> None:
         self.closed = False
 
-    def tools(self, flight: Flight, engine: Engine) -> Tools:
+    def tools(self, flight: Flight, engine: Caller) -> Tools:
         nothing = cast(Any, None)
         return Tools(nothing, nothing, nothing, nothing, lambda: engine.arm(flight))
 

@@ -68,6 +68,12 @@ def test_runs_that_only_wait_leave_their_places_to_other_stages() -> None:
     assert chosen([due(tenant="bolt")], busy) == []
 
 
+def test_a_run_whose_worker_never_spoke_does_not_keep_another_from_its_work() -> None:
+    lost = replace(running(due()), lost=True)
+    assert len(chosen([due()], [lost], places=1)) == 1
+    assert chosen([due()], [lost, lost], places=1) == [], "but there is an end to it"
+
+
 def test_no_pool_is_asked_for_more_than_it_has() -> None:
     work = [due(Stage.FORM_MAPPING, campaign=f"c{n}") for n in range(9)]
     assert len(chosen(work, places=9)) == POOL_SLOTS["browser"]

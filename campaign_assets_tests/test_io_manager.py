@@ -166,3 +166,20 @@ def test_the_operators_jobs_do_what_the_command_does_and_refuse_in_its_words(sta
     assert "a.example" in failure(refused)
     unknown = stand.job("restart", "restart_campaign", {"campaign": "nothing"})
     assert "nothing" in failure(unknown)
+
+
+def test_a_backfills_range_of_keys_works_on_exactly_those(stand: Stand) -> None:
+    campaign = up_to(stand, Stage.SCORING, "a.example", "b.example", "c.example")
+    before = {row["key"]: row["version"] for row in stand.rows(campaign, Stage.SCORING)}
+    wanted = [stand.key(campaign, site) for site in ("a.example", "b.example")]
+    assert stand.operate_range(Stage.SCORING, *wanted).success
+    changed = [r["key"] for r in stand.rows(campaign, Stage.SCORING) if r["version"] != before[r["key"]]]
+    assert changed == wanted
+
+
+def test_an_operators_run_of_several_stages_takes_a_publisher_through_them_in_order(stand: Stand) -> None:
+    campaign = up_to(stand, Stage.DISCOVERY, "a.example")
+    stages = [Stage.SCORING, Stage.FORM_MAPPING, Stage.CONTENT]
+    assert stand.operate_stages(stages, stand.key(campaign, "a.example")).success
+    assert [stand.states(campaign, stage)["a.example"] for stage in stages] == ["succeeded"] * 3
+    assert stand.materializations(Stage.CONTENT, stand.key(campaign, "a.example")) == 1

@@ -17,7 +17,8 @@ from dagster import Failure, RetryRequested
 from campaign_assets.errors import ConfigError, LedgerUnavailable, NotSent, SiteError
 from campaign_assets.flight import Flight
 from campaign_assets.model import Outcome, OutcomeKind, Reason, Unit
-from campaign_assets.runtime import Engine, Page, drive
+from campaign_assets.ports import Page
+from campaign_assets.runtime import Engine, drive
 from campaign_assets.states import Event, Stage, Verdict
 from campaign_assets.stop import DeadlineExceeded, StopFlag, StopRequested
 from campaign_assets.watch import Watchdog

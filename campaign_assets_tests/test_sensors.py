@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import time
-
 import pytest
 from dagster import DagsterRunStatus, SkipReason
 from sqlalchemy import text
@@ -12,7 +9,7 @@ from sqlalchemy import text
 from campaign_assets.ledger.campaigns import Campaign
 from campaign_assets.policy import REAPER_GRACE, RUN_SILENCE, policies
 from campaign_assets.publication import DEFERRED
-from campaign_assets.sensors import ORPHAN_AFTER, reaper, scheduler
+from campaign_assets.sensors import ORPHAN_AFTER, START_PATIENCE, reaper, scheduler
 from campaign_assets.states import Stage
 from campaign_assets.tags import CAMPAIGN_ID, QUARANTINE, STAGE, TENANT
 from campaign_assets_tests.dagster_stand import Stand
@@ -251,9 +248,11 @@ def test_a_run_that_begins_and_is_never_heard_of_is_reported_failed(stand: Stand
     run = stand.requested(campaign, Stage.SCORING, DagsterRunStatus.STARTED)
     skipped(stand)
     assert stand.status(run) is DagsterRunStatus.STARTED
-    memory = json.loads(stand.cursors["reaper"] or "{}")
-    memory["orphans"] = dict.fromkeys(memory["orphans"], time.time() - ORPHAN_AFTER - 1)
-    stand.cursors["reaper"] = json.dumps(memory)
+    age(stand, "due", 10)
+    assert stand.schedule() == [], "it is being started"
+    stand.grow_old(run, START_PATIENCE + 1)
+    assert len(stand.schedule()) == 1, "another run takes its place"
+    stand.grow_old(run, ORPHAN_AFTER + 1)
     skipped(stand)
     assert stand.status(run) is DagsterRunStatus.FAILURE
 
