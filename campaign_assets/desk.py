@@ -112,7 +112,9 @@ class LedgerDesk:
         rejected = [item for item in items if isinstance(item, RejectedLine)]
         cursor = source.cursor + len(items)
         with self.ledger.bound(self.campaign.tenant) as tx:
-            added = campaigns.import_page(tx, source.id, entries, rejected, cursor, len(items) < SOURCE_PAGE)
+            added = campaigns.import_page(
+                tx, source.id, entries, rejected, cursor, len(items) < SOURCE_PAGE, source.cursor
+            )
         self.face.add_keys()
         self.log.info("source page", source=source.name, added=added, rejected=len(rejected), cursor=cursor)
         return True
@@ -121,7 +123,7 @@ class LedgerDesk:
         """A list that cannot be read is read to its end, with the reason on record: no run comes back to it."""
         refused = [RejectedLine(0, source.name, sentence)]
         with self.ledger.bound(self.campaign.tenant) as tx:
-            campaigns.import_page(tx, source.id, [], refused, source.cursor, True)
+            campaigns.import_page(tx, source.id, [], refused, source.cursor, True, source.cursor)
         self.log.error("source refused", source=source.name, reason=sentence)
         return True
 

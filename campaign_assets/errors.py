@@ -65,7 +65,9 @@ class SiteError(CampaignError):
     `retry_after` is the number of seconds the site itself asked us to wait, where it did.
     """
 
-    def __init__(self, reason: str, sentence: str, *, transient: bool = False, retry_after: float | None = None) -> None:
+    def __init__(
+        self, reason: str, sentence: str, *, transient: bool = False, retry_after: float | None = None
+    ) -> None:
         super().__init__(sentence)
         self.reason = reason
         self.sentence = sentence

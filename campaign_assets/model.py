@@ -29,7 +29,9 @@ _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 def slug(text: str, what: str) -> str:
     """`text` if it can be a tenant's or a campaign's slug; InputError otherwise."""
     if not _SLUG.fullmatch(text):
-        raise InputError(f"{what} {text!r} is not a slug: use lower-case letters, digits and hyphens, at most 63, starting with a letter or digit.")
+        raise InputError(
+            f"{what} {text!r} is not a slug: use lower-case letters, digits and hyphens, at most 63, starting with a letter or digit."
+        )
     return text
 
 
@@ -52,7 +54,9 @@ class Key(NamedTuple):
     def parse(cls, text: str) -> Key:
         parts = text.split("/", 2)
         if len(parts) != 3 or not all(parts):
-            raise InputError(f"{text!r} is not a publisher's key; it reads tenant/campaign/site, for example acme/launch/tools.example.")
+            raise InputError(
+                f"{text!r} is not a publisher's key; it reads tenant/campaign/site, for example acme/launch/tools.example."
+            )
         return cls(*parts)
 
 
@@ -124,7 +128,9 @@ class Business(Stored):
     screenshot_url: Text | None = None
     video_url: Text | None = None
     rss_url: Text | None = None
-    social: Mapping[Literal["twitter", "facebook", "linkedin", "instagram", "youtube", "other"], Text] = Field(default_factory=dict)
+    social: Mapping[Literal["twitter", "facebook", "linkedin", "instagram", "youtube", "other"], Text] = (
+        Field(default_factory=dict)
+    )
     reciprocal_urls: Mapping[str, Text] = Field(default_factory=dict)
     """By publisher's site: the page of ours that carries its link."""
     accept_terms: bool = False
@@ -241,12 +247,24 @@ class Outcome:
         return cls(OutcomeKind.SUCCEED, None, detail, result, evidence)
 
     @classmethod
-    def reject(cls, reason: Reason, detail: str, result: StageResult | None = None, evidence: tuple[Evidence, ...] = ()) -> Outcome:
+    def reject(
+        cls,
+        reason: Reason,
+        detail: str,
+        result: StageResult | None = None,
+        evidence: tuple[Evidence, ...] = (),
+    ) -> Outcome:
         """Settled: this publisher is not for this campaign."""
         return cls(OutcomeKind.REJECT, reason, detail, result, evidence)
 
     @classmethod
-    def hold(cls, reason: Reason, detail: str, result: StageResult | None = None, evidence: tuple[Evidence, ...] = ()) -> Outcome:
+    def hold(
+        cls,
+        reason: Reason,
+        detail: str,
+        result: StageResult | None = None,
+        evidence: tuple[Evidence, ...] = (),
+    ) -> Outcome:
         """A human has to settle it; `detail` says what would."""
         return cls(OutcomeKind.HOLD, reason, detail, result, evidence)
 
@@ -256,18 +274,27 @@ class Outcome:
         return cls(OutcomeKind.FAIL, reason, detail, None, evidence)
 
     @classmethod
-    def retry(cls, reason: Reason, detail: str, after: float | None = None, evidence: tuple[Evidence, ...] = ()) -> Outcome:
+    def retry(
+        cls, reason: Reason, detail: str, after: float | None = None, evidence: tuple[Evidence, ...] = ()
+    ) -> Outcome:
         """Failed this time; the policy decides whether there is another. `after`: at least so many seconds from now."""
         return cls(OutcomeKind.RETRY, reason, detail, None, evidence, after)
 
     @classmethod
-    def wait(cls, reason: Reason, detail: str, after: float | None = None, result: StageResult | None = None) -> Outcome:
+    def wait(
+        cls, reason: Reason, detail: str, after: float | None = None, result: StageResult | None = None
+    ) -> Outcome:
         """Nothing is wrong, only time is missing; no attempt is charged. `after` None: the policy's recheck."""
         return cls(OutcomeKind.WAIT, reason, detail, result, (), after)
 
     @classmethod
     def fact(
-        cls, verdict: Verdict, detail: str, result: SubmissionResult | None, evidence: tuple[Evidence, ...] = (), reason: Reason | None = None
+        cls,
+        verdict: Verdict,
+        detail: str,
+        result: SubmissionResult | None,
+        evidence: tuple[Evidence, ...] = (),
+        reason: Reason | None = None,
     ) -> Outcome:
         """Submission only: what became of an armed filing. Never `not_sent`: that is a retry or a failure with reason not_sent."""
         return cls(OutcomeKind.FACT, reason, detail, result, evidence, None, verdict)

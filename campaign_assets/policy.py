@@ -70,11 +70,44 @@ class Policy:
 _PRODUCTION: tuple[Policy, ...] = (
     Policy(Stage.DISCOVERY, 3, 30, 600, 90, 120, 1500, 180, 3600, 10, 25, 24, 500, 2, recheck=3600),
     Policy(Stage.SCORING, 3, 30, 600, 60, 90, 1500, 150, 3600, 10, 25, 8, 500, 2, recheck=3600),
-    Policy(Stage.FORM_MAPPING, 3, 60, 1800, 120, 150, 1500, 210, 3600, 10, 10, 8, 200, 1, pool="browser", recheck=3600),
+    Policy(
+        Stage.FORM_MAPPING,
+        3,
+        60,
+        1800,
+        120,
+        150,
+        1500,
+        210,
+        3600,
+        10,
+        10,
+        8,
+        200,
+        1,
+        pool="browser",
+        recheck=3600,
+    ),
     Policy(Stage.CONTENT, 2, 30, 600, 30, 60, 1500, 120, 3600, 10, 50, 4, 1000, 1),
     Policy(Stage.PREFLIGHT, 3, 60, 1800, 90, 120, 1500, 180, 3600, 10, 25, 12, 500, 1, recheck=3600),
     Policy(
-        Stage.SUBMISSION, 3, 120, 3600, 180, 210, 1500, 300, 3600, 10, 1, 6, 100, 1, pool="submission", op_retries=0, recheck=600
+        Stage.SUBMISSION,
+        3,
+        120,
+        3600,
+        180,
+        210,
+        1500,
+        300,
+        3600,
+        10,
+        1,
+        6,
+        100,
+        1,
+        pool="submission",
+        op_retries=0,
+        recheck=600,
     ),
     Policy(Stage.CONFIRMATION, 3, 60, 3600, 90, 120, 1500, 180, 3600, 10, 25, 12, 500, 1, recheck=86400),
     Policy(Stage.MONITORING, 3, 60, 3600, 90, 120, 1500, 180, 3600, 10, 25, 12, 500, 1, recheck=7 * 86400),
@@ -157,9 +190,13 @@ def _check() -> None:
     for profile in PROFILES:
         for row in policies(profile).values():
             if not row.deadline < row.page_limit < row.reap_after < row.max_runtime:
-                raise AssertionError(f"{profile}/{row.stage}: deadline < page limit < reap after < max runtime does not hold")
+                raise AssertionError(
+                    f"{profile}/{row.stage}: deadline < page limit < reap after < max runtime does not hold"
+                )
             if row.soft_limit + row.page_limit >= row.max_runtime:
-                raise AssertionError(f"{profile}/{row.stage}: a run's soft limit and one page must fit below max_runtime")
+                raise AssertionError(
+                    f"{profile}/{row.stage}: a run's soft limit and one page must fit below max_runtime"
+                )
             if row.pool == "submission" and row.op_retries:
                 raise AssertionError("nothing that files a form may be retried by Dagster")
     if not 2 * SENSOR_PERIOD < REAPER_GRACE:

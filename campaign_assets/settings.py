@@ -33,10 +33,14 @@ class Resolve:
 
     @classmethod
     def parse(cls, text: str) -> Resolve:
-        address, _, ports = text.strip().partition("]:") if text.startswith("[") else text.strip().partition(":")
+        address, _, ports = (
+            text.strip().partition("]:") if text.startswith("[") else text.strip().partition(":")
+        )
         http, _, https = ports.partition(":")
         if not address or not http.isdigit() or not https.isdigit():
-            raise ConfigError(f"CAMPAIGN_RESOLVE is {text!r}; give it as ADDR:HTTPPORT:HTTPSPORT, for example 127.0.0.1:8080:8443.")
+            raise ConfigError(
+                f"CAMPAIGN_RESOLVE is {text!r}; give it as ADDR:HTTPPORT:HTTPSPORT, for example 127.0.0.1:8080:8443."
+            )
         return cls(address.strip("[]"), int(http), int(https))
 
     def __str__(self) -> str:

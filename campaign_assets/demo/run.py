@@ -62,14 +62,16 @@ def run(wish: Wish) -> bool:
     """Run the demo; whether it held. UserErrors where it cannot be started."""
     given = place.demo_settings()
     find_browser(given)
-    sandbox = Sandbox(given.resolve)
-    if given.resolve:
-        sandbox.require()
-    settings = replace(given, resolve=sandbox.address)
-    with Eyes(settings) as eyes:
-        _clear_the_way(settings, eyes)
-        number = place.next_number(settings.home)
-        state = place.sandbox_state(settings.home, number)
+    with Eyes(given) as eyes:
+        if given.resolve:
+            Sandbox(given.resolve).require()
+        _clear_the_way(given, eyes)
+        number = place.next_number(given.home)
+        sandbox = Sandbox(
+            given.resolve
+        )  # its ports are chosen last, so that nobody else takes them meanwhile
+        settings = replace(given, resolve=sandbox.address)
+        state = place.sandbox_state(given.home, number)
         beside: list[Child] = [] if given.resolve else [sandbox.child(state)]
         port = _port(wish)
         click.echo(f"Starting an installation in {settings.home} …")

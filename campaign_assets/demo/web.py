@@ -24,7 +24,7 @@ class Sandbox:
 
     def __init__(self, address: Resolve | None = None) -> None:
         """Without an address, free ports are chosen for a `child` to come."""
-        self.address = address or Resolve("127.0.0.1", free_port(), free_port())
+        self.address = address or _free_address()
 
     def child(self, state: Path) -> Child:
         """The process that serves it, to be kept alive."""
@@ -63,6 +63,13 @@ class Sandbox:
         # Never through a proxy of the environment: the sandbox is on this machine.
         with build_opener(ProxyHandler({})).open(self.url(question), timeout=30) as answer:
             return json.load(answer)
+
+
+def _free_address() -> Resolve:
+    http = https = free_port()
+    while https == http:
+        https = free_port()
+    return Resolve("127.0.0.1", http, https)
 
 
 class Witness:

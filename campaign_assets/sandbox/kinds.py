@@ -146,7 +146,12 @@ _ROWS = (
     Kind("reciprocal", "Wants a link back.", _held("reciprocal_required"), forms.RECIPROCAL),
     Kind("login", "The form needs a login.", _held("login_required"), form_door="login"),
     # What is no use, for honest reasons.
-    Kind("paid-only", "Every listing costs money.", _rejected("payment_required"), form_door="priced"),
+    Kind(
+        "paid-only",
+        "Every listing costs money.",
+        _rejected("payment_required", "form_mapping"),
+        form_door="priced",
+    ),
     Kind("no-submit", "There is no way to submit.", _rejected("no_submit_page"), form_door="missing"),
     Kind(
         "embedded",
@@ -154,7 +159,7 @@ _ROWS = (
         _held("no_form", "form_mapping"),
         form_door="embedded",
     ),
-    Kind("closed", "Submissions are closed.", _rejected("closed"), form_door="closed"),
+    Kind("closed", "Submissions are closed.", _rejected("closed", "form_mapping"), form_door="closed"),
     Kind("parked", "A parked domain.", _rejected("parked"), door="parked"),
     Kind("sold", "An expired domain, now a casino.", _rejected("sold"), door="sold"),
     Kind(
