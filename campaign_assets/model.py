@@ -1,6 +1,7 @@
 """The words of the project as types: keys, the business profile, units, outcomes, the result of each stage, forms.
 
-Everything that is stored is a frozen pydantic model that round-trips through JSON; what only lives in a worker is a dataclass.
+Everything that is stored is a frozen pydantic model that round-trips through JSON; what only lives in a worker is
+a dataclass.
 Nothing here does I/O.
 """
 
@@ -30,7 +31,8 @@ def slug(text: str, what: str) -> str:
     """`text` if it can be a tenant's or a campaign's slug; InputError otherwise."""
     if not _SLUG.fullmatch(text):
         raise InputError(
-            f"{what} {text!r} is not a slug: use lower-case letters, digits and hyphens, at most 63, starting with a letter or digit."
+            f"{what} {text!r} is not a slug: use lower-case letters, digits and hyphens, at most 63, "
+            "starting with a letter or digit."
         )
     return text
 
@@ -55,7 +57,8 @@ class Key(NamedTuple):
         parts = text.split("/", 2)
         if len(parts) != 3 or not all(parts):
             raise InputError(
-                f"{text!r} is not a publisher's key; it reads tenant/campaign/site, for example acme/launch/tools.example."
+                f"{text!r} is not a publisher's key; it reads tenant/campaign/site, "
+                "for example acme/launch/tools.example."
             )
         return cls(*parts)
 
@@ -296,7 +299,7 @@ class Outcome:
         evidence: tuple[Evidence, ...] = (),
         reason: Reason | None = None,
     ) -> Outcome:
-        """Submission only: what became of an armed filing. Never `not_sent`: that is a retry or a failure with reason not_sent."""
+        """Submission only: what became of an armed filing. Never `not_sent`: that is a retry or a failure."""
         return cls(OutcomeKind.FACT, reason, detail, result, evidence, None, verdict)
 
     @classmethod
@@ -393,7 +396,7 @@ class Control(Stored):
     label: str = ""
     """The best label text found."""
     hints: tuple[tuple[str, str], ...] = ()
-    """Every text that speaks about it, with where it stands: (`for`, …), (`wrap`, …), (`cell`, …), (`placeholder`, …)."""
+    """Every text that speaks about it, with where it stands: (`for`, …), (`wrap`, …), (`cell`, …) …"""
     required: bool = False
     limit: int | None = None
     """Smallest maximum in UTF-16 units, from maxlength or from words such as "max 65 characters"."""
@@ -465,7 +468,7 @@ class MappedControl(Stored):
     name: str
     type: str
     field: str | None
-    """A profile field, or a role: captcha, honeypot, csrf, submit, ignore; None: a question the profile cannot answer."""
+    """A profile field, or a role: captcha, honeypot, csrf, submit, ignore; None: an unanswerable question."""
     action: Action
     confidence: float
     why: str
@@ -513,7 +516,7 @@ class FormMappingResult(Stored):
     kind: Literal["form_mapping"] = "form_mapping"
     document: FormDocument
     form: int | None
-    """The submission form's index; -1: the controls outside every form; None: the document has none (never stored so)."""
+    """The submission form's index; -1: the controls outside every form; None: none, only obstacles (a login)."""
     fingerprint: str
     controls: tuple[MappedControl, ...]
     """Every control of the document, in document order."""

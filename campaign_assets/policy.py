@@ -1,8 +1,8 @@
-"""The retry policy of each stage: one row of one table, from which everything that has to do with time or tries is derived.
+"""The retry policy of each stage: one row of one table, from which all that has to do with time or tries derives.
 
-A row gives: attempts and back-off, the deadline of one unit, the page's limit (from a unit's claim to its commit), the run's
-backstop, the reaper's bound, page size, concurrency and pool. Rules between them are checked when this module loads.
-All durations are seconds. `profile()` scales the times; nothing else does.
+A row gives: attempts and back-off, the deadline of one unit, the page's limit (from a unit's claim to its commit),
+the run's backstop, the reaper's bound, page size, concurrency and pool. Rules between them are checked when this
+module loads. All durations are seconds. A named `Profile` scales the times; nothing else does.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _scaled(row: Policy, scale: Profile) -> Policy:
 
 @dataclass(frozen=True)
 class Decision:
-    """What the policy makes of an outcome: the event to write and, for a retry or a wait, after how many seconds it is due."""
+    """What the policy makes of an outcome: the event to write; for a retry or a wait, due after how many seconds."""
 
     event: Event
     after: float | None = None

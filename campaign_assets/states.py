@@ -1,7 +1,8 @@
 """The states of a unit and the one table of legal moves.
 
-The WHERE clauses of the ledger, its CHECK constraint, the README's diagram and the exhaustive test derive from `TRANSITIONS`.
-A move that is not listed here cannot be written: the ledger builds each state change from `sources(event, target, stage)`.
+The WHERE clauses of the ledger, its CHECK constraint, the README's diagram and the exhaustive test derive from
+`TRANSITIONS`. A move that is not listed here cannot be written: the ledger builds each state change from
+`sources(event, target, stage)`.
 """
 
 from __future__ import annotations
@@ -128,7 +129,8 @@ TRANSITIONS: tuple[Transition, ...] = (
         State.READY,
         "scheduler",
         _SUBMISSION,
-        "preflight succeeded and current; refused: only after a correction; a standing filing is adopted in the same transaction",
+        "preflight succeeded and current; refused: only after a correction; "
+        "a standing filing is adopted in the same transaction",
     ),
     Transition(
         Event.WITHDRAW,

@@ -1,7 +1,7 @@
 """Control exceptions and the process-wide stop request (rule R13).
 
-Both exceptions derive from BaseException, so that no `except Exception` of a stage, a library or Dagster's retry policy can
-take them for a failure of the work.
+Both exceptions derive from BaseException, so that no `except Exception` of a stage, a library or Dagster's
+retry policy can take them for a failure of the work.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class DeadlineExceeded(BaseException):
 
 
 class StopFlag:
-    """A stop request for the whole process: set once, from a signal handler or from another thread, and never cleared."""
+    """A stop request for the whole process: set once, by a signal handler or another thread, never cleared."""
 
     def __init__(self) -> None:
         self._set = threading.Event()
@@ -45,6 +45,6 @@ class StopFlag:
         return self._set.is_set()
 
     def check(self) -> None:
-        """Raise StopRequested where a stop was requested: called at stage boundaries, between pages and between units."""
+        """Raise StopRequested where one was made: called at stage boundaries, between pages and between units."""
         if self._set.is_set():
             raise StopRequested(self.reason)
