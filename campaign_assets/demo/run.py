@@ -67,9 +67,8 @@ def run(wish: Wish) -> bool:
             Sandbox(given.resolve).require()
         _clear_the_way(given, eyes)
         number = place.next_number(given.home)
-        sandbox = Sandbox(
-            given.resolve
-        )  # its ports are chosen last, so that nobody else takes them meanwhile
+        # Its ports are chosen last, so that nobody else takes them meanwhile.
+        sandbox = Sandbox(given.resolve)
         settings = replace(given, resolve=sandbox.address)
         state = place.sandbox_state(given.home, number)
         beside: list[Child] = [] if given.resolve else [sandbox.child(state)]
