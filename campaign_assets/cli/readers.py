@@ -45,6 +45,9 @@ def status(slug: str | None, as_json: bool) -> None:
         click.echo(
             "No campaign yet; make one with `campaign new`, or see the whole thing with `campaign demo`."
         )
+        demo = Settings.from_environment().home / "demo"
+        if demo.exists():
+            click.echo(f"The demo has a home of its own: CAMPAIGN_HOME={demo} campaign status")
 
 
 def _statuses(slug: str | None) -> list[CampaignStatus]:
