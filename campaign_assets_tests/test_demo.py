@@ -154,7 +154,7 @@ def test_the_sandbox_comes_back_after_a_kill_as_it_was_and_is_gone_afterwards(tm
         assert any("was posted 2 times" in sentence for sentence in witness.misdeeds()), witness.misdeeds()
         assert Witness(web).misdeeds() == [], "what was there before is not the demo's doing"
         (process,) = [
-            p for p in psutil.Process(os.getpid()).children() if "campaign_assets.sandbox" in p.cmdline()
+            p for p in psutil.Process(os.getpid()).children() if str(tmp_path / "state") in p.cmdline()
         ]
         process.kill()
         deadline = time.monotonic() + 60

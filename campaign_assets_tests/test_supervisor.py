@@ -61,7 +61,15 @@ def marked(home: Path) -> list[psutil.Process]:
 
 
 def running(home: Path, code: str) -> list[int]:
-    return [p.pid for p in marked(home) if code in p.cmdline()]
+    return [p.pid for p in marked(home) if code in command_of(p)]
+
+
+def command_of(process: psutil.Process) -> list[str]:
+    """Its command line; nothing for one that has just ended."""
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
 
 
 def wait_until(holds: Callable[[], bool], what: str) -> None:
