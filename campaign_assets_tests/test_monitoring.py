@@ -191,7 +191,7 @@ def test_a_difference_from_the_profile_is_a_sentence(
 
 def test_what_agrees_or_is_not_shown_is_no_difference(served: tuple[Desk, Walk]) -> None:
     right = "<p>Call 212-555-0100 or +12125550100, 1 Mill Lane, Springfield 12345"
-    for shown in ("", right):
+    for shown in ("", right, "<p>412 listings, since 2019, 1 234 visitors"):
         seen = at(
             served,
             f"<title>L</title><h1>TALLYHOPPER</h1>{shown}<a href=http://www.tallyhopper.example/>V</a>",

@@ -23,6 +23,8 @@ from campaign_assets.stages.relevance import folded
 _GARBLED = re.compile("Ã[\u0080-\u00bf¤¶¼ŸŽ„–œ]|â€[™œ\u009d“”¦]|\ufffd")
 _SAME = 97.0
 _ALIKE = 75.0
+_SHORTEST_NUMBER = 100_000
+"""A national number below it is taken for a count, not for a phone."""
 
 
 def differences(business: Business, sighting: Sighting) -> tuple[str, ...]:
@@ -70,7 +72,14 @@ def _phone(business: Business, page: Page) -> Iterator[str]:
         for text in (business.phone, business.contact.phone)
         if text and (number := _number(text, region))
     ]
-    shown = [match.number for match in phonenumbers.PhoneNumberMatcher(page.text, region, leniency=0)]
+    shown = [
+        match.number
+        for match in phonenumbers.PhoneNumberMatcher(
+            page.text, region, leniency=phonenumbers.Leniency.POSSIBLE
+        )
+        if match.number.national_number
+        >= _SHORTEST_NUMBER  # counts, years and prices are possible numbers too
+    ]
     exact = phonenumbers.MatchType.NSN_MATCH
     if ours and shown and not any(phonenumbers.is_number_match(a, b) >= exact for a in ours for b in shown):
         form = phonenumbers.PhoneNumberFormat.INTERNATIONAL
