@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from campaign_assets.web.scripts import CONTROL, OVERLAYS, RADIO, SIGHT, VALUES
 
 ACTION_TIMEOUT = 6000.0
 """Milliseconds for one action of Playwright's."""
+OPTIONS_TIMEOUT = 2000.0
 OVERLAY_ROUNDS = 4
 OVERLAY_FADES = 1.5
 """Seconds a refused banner is given to go."""
@@ -149,19 +151,26 @@ async def _choose_radio(page: Page, entry: Entry) -> None:
     await _tick(element, True)
 
 
+_OPTION = """
+(el, wanted) => {
+    const options = Array.from(el.options || []);
+    return options.some(o => o.value === wanted) ? "value" : options.some(o => o.label.trim() === wanted) ? "label" : "";
+}"""
+
+
 async def _select(element: ElementHandle, entry: Entry) -> None:
-    """By value; else by label, for a page that has renumbered its options."""
-    try:
-        picked = await element.select_option(value=entry.value, timeout=2000)
-    except PlaywrightError:
-        picked = []
-    if not picked:
-        try:
-            await element.select_option(label=entry.value, timeout=2000)
-        except PlaywrightError as error:
-            raise SiteError(
-                Reason.FORM_CHANGED, f"The control {entry.name or entry.index} has no option {entry.value!r}."
-            ) from error
+    """By value; else by label, for a page that has renumbered its options. What is there and cannot be picked in time
+    is a slow page, not a changed form.
+    """
+    with suppress(PlaywrightError):  # waits a moment for options that a script fills in
+        if await element.select_option(value=entry.value, timeout=OPTIONS_TIMEOUT):
+            return
+    by = await element.evaluate(_OPTION, entry.value)
+    if not by:
+        raise SiteError(
+            Reason.FORM_CHANGED, f"The control {entry.name or entry.index} has no option {entry.value!r}."
+        )
+    await element.select_option(**{by: entry.value}, timeout=ACTION_TIMEOUT)
 
 
 def _difference(entry: Entry, value: dict[str, Any] | None) -> str | None:
