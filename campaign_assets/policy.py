@@ -69,10 +69,10 @@ class Policy:
 
 # fmt: off
 _PRODUCTION: tuple[Policy, ...] = (
-    #      attempts, backoff, cap | deadline, page limit, soft limit, reap after, backstop, grace | page, flight, run, runs
+    # attempts, backoff, cap | deadline, page limit, soft limit, reap after, backstop, grace | page, flight, run, runs
     Policy(Stage.DISCOVERY,    3,  30,  600,   90, 120, 1500, 180, 3600, 10,   25, 24,  500, 2, recheck=3600),
     Policy(Stage.SCORING,      3,  30,  600,   60,  90, 1500, 150, 3600, 10,   25,  8,  500, 2, recheck=3600),
-    Policy(Stage.FORM_MAPPING, 3,  60, 1800,  120, 150, 1500, 210, 3600, 10,   10,  8,  200, 1, "browser", recheck=3600),
+    Policy(Stage.FORM_MAPPING, 3,  60, 1800,  120, 150, 1500, 210, 3600, 10,   10,  8,  200, 1, "browser", 2, 3600),
     Policy(Stage.CONTENT,      2,  30,  600,   30,  60, 1500, 120, 3600, 10,   50,  4, 1000, 1),
     Policy(Stage.PREFLIGHT,    3,  60, 1800,   90, 120, 1500, 180, 3600, 10,   25, 12,  500, 1, recheck=3600),
     Policy(Stage.SUBMISSION,   3, 120, 3600,  240, 270, 1500, 360, 3600, 10,    1,  6,  100, 1, "submission", 0, 600),

@@ -77,8 +77,8 @@ def _phone(business: Business, page: Page) -> Iterator[str]:
         for match in phonenumbers.PhoneNumberMatcher(
             page.text, region, leniency=phonenumbers.Leniency.POSSIBLE
         )
-        if match.number.national_number
-        >= _SHORTEST_NUMBER  # counts, years and prices are possible numbers too
+        # Counts, years and prices are possible numbers, too.
+        if (match.number.national_number or 0) >= _SHORTEST_NUMBER
     ]
     exact = phonenumbers.MatchType.NSN_MATCH
     if ours and shown and not any(phonenumbers.is_number_match(a, b) >= exact for a in ours for b in shown):

@@ -154,7 +154,8 @@ async def _choose_radio(page: Page, entry: Entry) -> None:
 _OPTION = """
 (el, wanted) => {
     const options = Array.from(el.options || []);
-    return options.some(o => o.value === wanted) ? "value" : options.some(o => o.label.trim() === wanted) ? "label" : "";
+    if (options.some(o => o.value === wanted)) return "value";
+    return options.some(o => o.label.trim() === wanted) ? "label" : "";
 }"""
 
 
@@ -170,7 +171,10 @@ async def _select(element: ElementHandle, entry: Entry) -> None:
         raise SiteError(
             Reason.FORM_CHANGED, f"The control {entry.name or entry.index} has no option {entry.value!r}."
         )
-    await element.select_option(**{by: entry.value}, timeout=ACTION_TIMEOUT)
+    if by == "value":
+        await element.select_option(value=entry.value, timeout=ACTION_TIMEOUT)
+    else:
+        await element.select_option(label=entry.value, timeout=ACTION_TIMEOUT)
 
 
 def _difference(entry: Entry, value: dict[str, Any] | None) -> str | None:
