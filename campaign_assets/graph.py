@@ -31,7 +31,8 @@ from campaign_assets.policy import Policy, policies
 from campaign_assets.publication import PUBLISHERS
 from campaign_assets.states import Stage
 
-IO_MANAGER = "pages"
+IO_MANAGER = "io_manager"
+"""Dagster's own default key: whoever chooses one asset alone gets a job without what none of its ops names."""
 GROUP = "campaign"
 OWNER = "team:campaigns"
 STEP_RETRY_DELAY = 5.0

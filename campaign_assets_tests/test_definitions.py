@@ -72,6 +72,14 @@ def test_there_is_a_job_for_each_stage_and_for_each_thing_an_operator_does() -> 
         assert defs.resolve_job_def(name).description
 
 
+@pytest.mark.parametrize("stage", Stage)
+def test_each_asset_alone_makes_a_job_as_the_ui_asks_for_one(stage: Stage) -> None:
+    alone = (
+        defs.get_repository_def().get_job("__ASSET_JOB").get_subset(asset_selection={AssetKey(str(stage))})
+    )
+    assert alone.get_job_snapshot().dep_structure_snapshot.node_invocation_snaps[0].node_name == stage
+
+
 def test_both_sensors_are_on_by_default() -> None:
     statuses = {sensor.name: sensor.default_status.value for sensor in defs.sensors or []}
     assert statuses == {"scheduler": "RUNNING", "reaper": "RUNNING"}
