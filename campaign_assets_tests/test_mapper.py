@@ -225,6 +225,21 @@ def test_a_captcha_goes_to_a_human() -> None:
     assert Reason.CAPTCHA in {o.reason for o in result.obstacles}
 
 
+def test_a_label_that_is_a_question_is_read_by_what_it_asks_for() -> None:
+    page = Page()
+    asked = {
+        page("What is your company name?"): "name",
+        page("What is your website?"): "url",
+        page("What is your email?"): "email",
+        page("What is your revenue?", required=True): None,
+        page("What is two plus two?", required=True): "captcha",
+        page("What is 1 plus 1 (1+1=?)", required=True): "captcha",
+    }
+    page("Description", "textarea")
+    page("Submit", "submit")
+    assert {i: page.mapped()[i].field for i in asked} == asked
+
+
 def test_a_newsletter_stays_off_and_terms_follow_the_profile() -> None:
     page = Page()
     news = page("Send me the weekly newsletter", "checkbox", "nl")

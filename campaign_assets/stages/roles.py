@@ -23,6 +23,10 @@ _TRAP_NAMES = re.compile(
     re.IGNORECASE,
 )
 _SUM = re.compile(r"(?<![\d(/.,-])\d{1,3}(?:\s*[+x×*]\s*|\s+[-−–]\s+)\d{1,3}\s*(?:=|\?|$)")
+_SUM_IN_WORDS = re.compile(
+    r"\b(?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten)\s+(?:plus|minus|times)\s+\w+\b",
+    re.IGNORECASE,
+)
 _CAPTCHA_NAMES = re.compile(
     r"captcha|human_?verif|sec_?code|vcode|verif(?:y|ication)_?code|confirmation_?code|random_?word|anti_?spam|spam_?check",
     re.IGNORECASE,
@@ -106,7 +110,7 @@ def _machine_check(question: Question, readings: tuple[Reading, ...]) -> Role | 
         return Role("captcha", 0.99, "a captcha's answer")
     meant = readings[0] if readings else None
     text = " ".join(text for place, text in control.hints if place in _ASKING) + " " + control.label
-    if question.type in ("text", "number") and _SUM.search(text):
+    if question.type in ("text", "number") and (_SUM.search(text) or _SUM_IN_WORDS.search(text)):
         return Role("captcha", 0.95, "it asks for a sum")
     if question.type in ("text", "number", "textarea") and (
         _CAPTCHA_NAMES.search(control.name) or _CAPTCHA_NAMES.search(control.id)
