@@ -172,7 +172,7 @@ def _sentence(found: ErrorDetails) -> str:
     if kind == "missing":
         return "is missing."
     if kind == "extra_forbidden":
-        return f"there is no such field{_similar(place)}."
+        return f"there is no such field{_similar(place) or '.'}"
     if kind in ("string_too_long", "string_too_short"):
         least_or_most = (
             f"at least {context['min_length']}"

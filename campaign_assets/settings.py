@@ -37,7 +37,7 @@ class Resolve:
             text.strip().partition("]:") if text.startswith("[") else text.strip().partition(":")
         )
         http, _, https = ports.partition(":")
-        if not address or not http.isdigit() or not https.isdigit():
+        if not address or not _is_port(http) or not _is_port(https):
             raise ConfigError(
                 f"CAMPAIGN_RESOLVE is {text!r}; give it as ADDR:HTTPPORT:HTTPSPORT, for example 127.0.0.1:8080:8443."
             )
@@ -92,6 +92,10 @@ class Settings:
             "CAMPAIGN_RUNS": str(self.runs),
         }
         return {name: value for name, value in values.items() if value is not None}
+
+
+def _is_port(text: str) -> bool:
+    return text.isdecimal() and 0 < int(text) <= 65535
 
 
 def _choice(environment: Mapping[str, str], name: str, allowed: tuple[str, ...]) -> str:

@@ -81,6 +81,11 @@ def test_wrong_input_is_one_sentence_and_status_2(
             "127.0.0.1",
             "CAMPAIGN_RESOLVE is '127.0.0.1'; give it as ADDR:HTTPPORT:HTTPSPORT",
         ),
+        (
+            "CAMPAIGN_RESOLVE",
+            "127.0.0.1:8080:99999",
+            "CAMPAIGN_RESOLVE is '127.0.0.1:8080:99999'; give it as",
+        ),
         ("CAMPAIGN_POLICY", "brave", "CAMPAIGN_POLICY is 'brave'; it must be one of production, sandbox."),
         ("CAMPAIGN_RUNS", "many", "CAMPAIGN_RUNS is 'many'; it must be a whole number of at least 1."),
     ],

@@ -107,6 +107,7 @@ def test_every_mistake_is_told_at_once_each_with_its_line(write) -> None:  # typ
         "line 22: name: is written twice; the first is in line 1.",
     ):
         assert expected in told, f"{expected!r} is not among:\n{told}"
+    assert "?." not in told
     assert len(found) == 19, told
     numbers = [int(problem.split(":")[0].removeprefix("line ")) for problem in found]
     assert numbers == sorted(numbers)
