@@ -36,6 +36,9 @@ MONEY = re.compile(
 
 CLICK_TIMEOUT = 10.0
 READ_TIMEOUT = 10.0
+NEXT_STEP = 10.0
+"""Seconds a redirect is given to be followed."""
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _SAFE = ("GET", "HEAD")
 QUIET = 0.8
 """Seconds without any event after an answer: then the page has said what it has to say."""
@@ -161,10 +164,18 @@ async def _watch(tab: Tab, click: asyncio.Task[None], first: int, end: float) ->
         pending = any(e.awaited for e in tab.traffic.exchanges[first:])
         signs = any(e.telling for e in tab.traffic.exchanges[first:]) or bool(tab.dialogs)
         quiet = QUIET if signs else max(QUIET, started + patience - time.monotonic())
+        if _leads_on(tab.traffic.exchanges[first:]):
+            quiet = max(quiet, NEXT_STEP)
         if pending or not click.done():
             await tab.traffic.stirred(left)
         elif not await tab.traffic.stirred(min(quiet, left)):
             return
+
+
+def _leads_on(exchanges: list[Exchange]) -> bool:
+    """Whether the last navigation was answered with a redirect: a busy browser may take its time to follow it."""
+    last = next((e for e in reversed(exchanges) if e.navigation), None)
+    return last is not None and last.status in _REDIRECTS
 
 
 def _alive(tab: Tab) -> bool:
