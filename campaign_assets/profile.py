@@ -26,6 +26,7 @@ from campaign_assets.model import Address, Business, Contact, Stored
 SCHEMA = Path(__file__).with_name("profile.schema.json")
 _LARGEST = 1_000_000
 _LARGEST_IMAGE = 10_000_000
+_DEEPEST = 20
 _FILES = ("logo", "screenshot")
 _URLS = ("url", "logo_url", "image_url", "screenshot_url", "video_url", "rss_url")
 _MAIL = re.compile(r"[^@\s<>,;]+@[^@\s<>,;]+\.[^@\s<>,;.]{2,}")
@@ -104,8 +105,7 @@ class _Profile:
 
     def _parse(self, text: str) -> yaml.Node | None:
         try:
-            if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
-                raise InputError(f"The profile {self.path} uses YAML aliases (*name); write the values out.")
+            self._refuse_mazes(text)
             return yaml.compose(text, Loader=yaml.SafeLoader)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
@@ -114,6 +114,20 @@ class _Profile:
             raise InputError(f"The profile {self.path} cannot be read; {problem}", (str(problem),)) from error
         except yaml.YAMLError as error:
             raise InputError(f"The profile {self.path} is not a text file in YAML.") from error
+
+    def _refuse_mazes(self, text: str) -> None:
+        """What a small text can make huge or bottomless: refused while it is read, before anything is built of it."""
+        depth = 0
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent):
+                raise InputError(f"The profile {self.path} uses YAML aliases (*name); write the values out.")
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                line = event.start_mark.line + 1
+                raise InputError(
+                    f"The profile {self.path} is nested too deeply in line {line}; a field holds text, a list or fields."
+                )
 
     def _plain(self, node: yaml.Node, place: Place) -> Any:
         """Scalars as the text they are written as; what is left empty is left out."""

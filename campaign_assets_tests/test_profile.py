@@ -131,6 +131,8 @@ def test_an_image_beside_the_profile_is_found_and_anything_else_is_refused(write
         b"\xff\xfe\x00",
         'name: "a',
         "a: &b 1\nc: *b",
+        "name: " + "[" * 5000 + "]" * 5000,
+        "- " * 5000 + "a",
         "\t- x:",
         b"\x00\x01",
     ],

@@ -210,6 +210,10 @@ def test_json_of_any_nesting_is_read(document: object, expected: list[str]) -> N
         assert sites(json.dumps(document, indent=indent), "list.json") == expected
 
 
+def test_a_number_of_any_length_spoils_no_json_list() -> None:
+    assert sites('[{"id": ' + "9" * 10_000 + ', "url": "https://a.com"}]', "list.json") == ["a.com"]
+
+
 def test_json_records_have_the_line_they_begin_on() -> None:
     text = json.dumps([{"name": f"N{i}", "url": f"https://s{i}.com"} for i in range(3)], indent=2)
     assert [item.line for item in items(text, "x")] == [2, 6, 10]

@@ -17,7 +17,15 @@ from campaign_assets.model import RejectedLine
 from campaign_assets.stages.sources.addresses import Candidate, looks_like_address
 from campaign_assets.stages.sources.records import SAMPLE, Record, candidate, columns_of
 
-_DECODER = json.JSONDecoder()
+_LONGEST_INT = 100
+
+
+def _number(digits: str) -> int | float:
+    """A number of any length; Python refuses to make an int of thousands of digits."""
+    return int(digits) if len(digits) <= _LONGEST_INT else float(digits)
+
+
+_DECODER = json.JSONDecoder(parse_int=_number)
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
