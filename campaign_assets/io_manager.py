@@ -38,7 +38,7 @@ from campaign_assets.ledger.operators import OperatorAnswer
 from campaign_assets.model import Key
 from campaign_assets.policy import Policy, policies
 from campaign_assets.ports import Summary
-from campaign_assets.publication import materialized_before, take_over
+from campaign_assets.publication import PUBLISHERS, materialized_before, take_over
 from campaign_assets.runtime import Engine, drive
 from campaign_assets.settings import Settings
 from campaign_assets.states import Stage
@@ -48,6 +48,7 @@ from campaign_assets.watch import Watchdog, pulse, stop_signals
 from campaign_assets.world import World
 
 SHOWN_SENTENCES = 20
+GONE = "its campaign is archived or unknown, nothing runs in it."
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class PagedIOManager(IOManager):
         return Ledger.open(self.settings)
 
     def load_input(self, context: InputContext) -> Pages:
+        _refuse_gone(context)
         return Pages()
 
     def handle_output(self, context: OutputContext, obj: Mapped) -> None:
@@ -110,6 +112,14 @@ def paged_io_manager(_context: InitResourceContext) -> Any:
         yield manager
     finally:
         manager.close()
+
+
+def _refuse_gone(context: InputContext) -> None:
+    """Red where the publisher's key is gone, as when an old run is executed again; Dagster would stumble over it."""
+    step = context.step_context
+    key = step.dagster_run.tags.get("dagster/partition")
+    if key is not None and not step.instance.has_dynamic_partition(PUBLISHERS, key):
+        raise Failure(f"{key}: {GONE}", allow_retries=False)
 
 
 def _report_stopped(context: OutputContext) -> None:
@@ -180,7 +190,7 @@ class StageRun:
         with self.ledger.bound(tenant) as tx:
             campaign = next(iter(campaigns.campaigns(tx, slug)), None)
         if campaign is None:
-            return [f"{key}: its campaign is archived or unknown, nothing runs in it." for key in keys]
+            return [f"{key}: {GONE}" for key in keys]
         with self.ledger.bound(tenant) as tx:
             scheduling.promote(tx)
             sites = [key.site for key in keys]

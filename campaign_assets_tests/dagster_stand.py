@@ -196,6 +196,12 @@ class Stand:
         job = dagster_location.defs.resolve_job_def(f"{stage}_run")
         return job.execute_in_process(instance=self.instance, partition_key=key, raise_on_error=False)
 
+    def operate_again(self, stage: Stage, key: str) -> Any:
+        """An old run executed again: the key is a tag, and nobody has asked whether there still is such a key."""
+        job = dagster_location.defs.resolve_job_def(f"{stage}_run")
+        tags = {"dagster/partition": key}
+        return job.execute_in_process(instance=self.instance, tags=tags, raise_on_error=False)
+
     def operate_range(self, stage: Stage, first: str, last: str) -> Any:
         """A run of a backfill: a range of keys, as two tags."""
         job = dagster_location.defs.resolve_job_def(f"{stage}_run")

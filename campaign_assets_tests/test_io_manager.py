@@ -7,6 +7,7 @@ from typing import Any
 
 from dagster import DagsterEventType
 
+from campaign_assets.publication import PUBLISHERS
 from campaign_assets.states import Stage
 from campaign_assets.tags import QUARANTINE
 from campaign_assets_tests.dagster_stand import Stand
@@ -105,6 +106,17 @@ def test_an_operators_run_in_a_paused_campaign_is_refused_and_says_so(stand: Sta
     result = stand.operate(Stage.SCORING, stand.key(campaign, "a.example"))
     assert not result.success
     assert "pause" in failure(result)
+
+
+def test_an_operators_run_in_an_archived_campaign_is_refused_also_when_its_keys_are_gone(
+    stand: Stand,
+) -> None:
+    campaign = up_to(stand, Stage.SCORING, "a.example")
+    key = stand.key(campaign, "a.example")
+    stand.archive(campaign)
+    assert "archived" in failure(stand.operate(Stage.SCORING, key))
+    stand.instance.delete_dynamic_partition(PUBLISHERS, key)
+    assert "archived" in failure(stand.operate_again(Stage.SCORING, key))
 
 
 def test_what_is_filed_is_green_again_and_not_filed_again(stand: Stand) -> None:
