@@ -124,7 +124,9 @@ class _Profile:
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
             if depth > _DEEPEST:
-                raise InputError(f"The profile {self.path} is nested too deeply; write plain fields and lists.")
+                raise InputError(
+                    f"The profile {self.path} is nested too deeply; write plain fields and lists."
+                )
 
     def _plain(self, node: yaml.Node, place: Place) -> Any:
         """Scalars as the text they are written as; what is left empty is left out."""
