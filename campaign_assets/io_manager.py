@@ -122,6 +122,11 @@ def _refuse_gone(context: InputContext) -> None:
         raise Failure(f"{key}: {GONE}", allow_retries=False)
 
 
+def _named(key: Key, sentence: str) -> str:
+    """The sentence with the publisher's key before it, where it does not begin with it anyway."""
+    return sentence if sentence.startswith(f"{key} ") else f"{key}: {sentence}"
+
+
 def _report_stopped(context: OutputContext) -> None:
     """A stop is no failure: a run that is being cancelled ends CANCELED, whoever asked for the stop."""
     instance = context.step_context.instance
@@ -198,7 +203,7 @@ class StageRun:
         by_answer: dict[str, list[OperatorAnswer]] = defaultdict(list)
         for answer in answers:
             by_answer[answer.answer].append(answer)
-        red = [f"{tenant}/{slug}/{answer.site}: {answer.sentence}" for answer in by_answer["refused"]]
+        red = [_named(Key(tenant, slug, answer.site), answer.sentence) for answer in by_answer["refused"]]
         self._show_again([Key(tenant, slug, answer.site) for answer in by_answer["filed"]])
         if by_answer["ready"]:
             desk = self._desk(campaign, [answer.site for answer in by_answer["ready"]])

@@ -137,7 +137,9 @@ def test_an_unresolved_filing_is_refused_in_red_and_says_what_to_do(stand: Stand
     assert stand.states(campaign, Stage.SUBMISSION)[site] == "unresolved"
     result = stand.operate(Stage.SUBMISSION, stand.key(campaign, site))
     assert not result.success
-    assert site in failure(result)
+    key = stand.key(campaign, site)
+    assert f"{key} is unresolved" in failure(result)
+    assert f"{key}: {key}" not in failure(result)
     assert stand.states(campaign, Stage.SUBMISSION)[site] == "unresolved"
 
 
