@@ -8,16 +8,18 @@ Refusals of the ledger fail the run with their sentence.
 # No `from __future__ import annotations`: Dagster reads the annotation of `config` as a class.
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from dagster import Config, Failure, OpExecutionContext, define_asset_job, in_process_executor, job, op
 from pydantic import Field
 
-from campaign_assets.errors import UserError
+from campaign_assets.errors import InputError, UserError
 from campaign_assets.ledger import Ledger, campaigns, operators
 from campaign_assets.model import Key
 from campaign_assets.settings import Settings
 from campaign_assets.states import Stage
+
+Word = TypeVar("Word", bound=StrEnum)
 
 
 def stage_job(stage: Stage) -> Any:
@@ -33,23 +35,6 @@ def stage_job(stage: Stage) -> Any:
 STAGE_JOBS = {stage: stage_job(stage) for stage in Stage}
 
 
-class RestartConfig(Config):
-    campaign: str = Field(
-        description="The campaign: its slug, or tenant/slug where two tenants use the same."
-    )
-
-
-class RerunConfig(Config):
-    key: str = Field(description="The publisher's key: tenant/campaign/site.")
-    stage: Stage = Field(description="The stage to run again; those after it follow.")
-
-
-class ResolveConfig(Config):
-    key: str = Field(description="The publisher's key: tenant/campaign/site.")
-    filed: bool = Field(description="Whether the form was filed, as you have seen on the publisher's site.")
-    note: str = Field(description="What you saw, for the record.")
-
-
 class Choice(StrEnum):
     """What a person may say about a held publisher."""
 
@@ -59,16 +44,50 @@ class Choice(StrEnum):
     CORRECT = "correct"
 
 
+def _listed(words: type[StrEnum]) -> str:
+    return ", ".join(words)
+
+
+STAGE_CHOICES = f"One of {_listed(Stage)}."
+"""Stage and choice are texts in the configuration, so that they are written as everywhere else: as an enumeration,
+Dagster would take only the upper-case names of our code."""
+
+
+class RestartConfig(Config):
+    campaign: str = Field(
+        description="The campaign: its slug, or tenant/slug where two tenants use the same."
+    )
+
+
+class RerunConfig(Config):
+    key: str = Field(description="The publisher's key: tenant/campaign/site.")
+    stage: str = Field(description=f"The stage to run again; those after it follow. {STAGE_CHOICES}")
+
+
+class ResolveConfig(Config):
+    key: str = Field(description="The publisher's key: tenant/campaign/site.")
+    filed: bool = Field(description="Whether the form was filed, as you have seen on the publisher's site.")
+    note: str = Field(description="What you saw, for the record.")
+
+
 class DecideConfig(Config):
     key: str = Field(description="The publisher's key: tenant/campaign/site.")
-    stage: Stage = Field(description="The stage that waits for the decision.")
-    choice: Choice = Field(
+    stage: str = Field(description=f"The stage that waits for the decision. {STAGE_CHOICES}")
+    choice: str = Field(
         description="approve: go on; reject: not for this campaign; filed: you filed by hand; correct: with values."
     )
     corrections: dict[str, str] = Field(
         default={}, description="Profile field to corrected value, for `correct`."
     )
     note: str = Field(default="", description="Why, for the record.")
+
+
+def _word(words: type[Word], said: str) -> Word:
+    """The member that is meant, in whatever case; InputError lists them."""
+    try:
+        return words(said.strip().lower())
+    except ValueError as error:
+        raise InputError(f"{said!r} is no {words.__name__.lower()}; give one of {_listed(words)}.") from error
 
 
 def _operate(context: OpExecutionContext, act: Callable[[Ledger], str]) -> None:
@@ -102,9 +121,10 @@ def rerun_publisher(context: OpExecutionContext, config: RerunConfig) -> None:
 
     def act(ledger: Ledger) -> str:
         key = Key.parse(config.key)
+        stage = _word(Stage, config.stage)
         with ledger.bound(key.tenant) as tx:
-            operators.rerun(tx, key, config.stage)
-        return f"{key} is ready again at {config.stage}."
+            operators.rerun(tx, key, stage)
+        return f"{key} is ready again at {stage}."
 
     _operate(context, act)
 
@@ -128,9 +148,10 @@ def decide_publisher(context: OpExecutionContext, config: DecideConfig) -> None:
 
     def act(ledger: Ledger) -> str:
         key = Key.parse(config.key)
+        stage, choice = _word(Stage, config.stage), _word(Choice, config.choice)
         with ledger.bound(key.tenant) as tx:
-            operators.decide(tx, key, config.stage, str(config.choice), config.corrections, config.note)
-        return f"{key} at {config.stage}: {config.choice}."
+            operators.decide(tx, key, stage, str(choice), config.corrections, config.note)
+        return f"{key} at {stage}: {choice}."
 
     _operate(context, act)
 

@@ -164,7 +164,7 @@ def test_a_submission_run_refuses_an_instance_that_would_start_it_again(stand: S
 def test_the_operators_jobs_do_what_the_command_does_and_refuse_in_its_words(stand: Stand) -> None:
     campaign = up_to(stand, Stage.SCORING, "a.example", "hold-scoring-1.example")
     key = stand.key(campaign, "a.example")
-    done = stand.job("rerun", "rerun_publisher", {"key": key, "stage": "SCORING"})
+    done = stand.job("rerun", "rerun_publisher", {"key": key, "stage": "scoring"})
     assert done.success
     assert stand.states(campaign, Stage.SCORING)["a.example"] == "ready"
     decided = stand.job(
@@ -180,6 +180,8 @@ def test_the_operators_jobs_do_what_the_command_does_and_refuse_in_its_words(sta
     assert "a.example" in failure(refused)
     unknown = stand.job("restart", "restart_campaign", {"campaign": "nothing"})
     assert "nothing" in failure(unknown)
+    misspelt = stand.job("rerun", "rerun_publisher", {"key": key, "stage": "scorign"})
+    assert "'scorign' is no stage; give one of discovery, scoring," in failure(misspelt)
 
 
 def test_a_backfills_range_of_keys_works_on_exactly_those(stand: Stand) -> None:
