@@ -32,7 +32,7 @@ from campaign_assets.desk import LedgerDesk
 from campaign_assets.errors import LedgerUnavailable, Refused, UserError
 from campaign_assets.flight import Body, Flight
 from campaign_assets.guard import refuse_policy, refuse_run_retries
-from campaign_assets.ledger import Ledger, campaigns, operators, scheduling
+from campaign_assets.ledger import Ledger, campaigns, operators, publishing, scheduling
 from campaign_assets.ledger.campaigns import Campaign
 from campaign_assets.ledger.operators import OperatorAnswer
 from campaign_assets.model import Key
@@ -204,6 +204,9 @@ class StageRun:
         for answer in answers:
             by_answer[answer.answer].append(answer)
         red = [_named(Key(tenant, slug, answer.site), answer.sentence) for answer in by_answer["refused"]]
+        with self.ledger.bound(tenant) as tx:
+            # Dagster will show a refused run's partitions as failed; the reaper puts right what they are.
+            publishing.forget(tx, campaign.id, self.stage, [answer.site for answer in by_answer["refused"]])
         self._show_again([Key(tenant, slug, answer.site) for answer in by_answer["filed"]])
         if by_answer["ready"]:
             desk = self._desk(campaign, [answer.site for answer in by_answer["ready"]])

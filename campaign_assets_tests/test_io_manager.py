@@ -7,7 +7,7 @@ from typing import Any
 
 from dagster import DagsterEventType
 
-from campaign_assets.publication import PUBLISHERS
+from campaign_assets.publication import PUBLISHERS, Face
 from campaign_assets.states import Stage
 from campaign_assets.tags import QUARANTINE
 from campaign_assets_tests.dagster_stand import Stand
@@ -141,6 +141,18 @@ def test_an_unresolved_filing_is_refused_in_red_and_says_what_to_do(stand: Stand
     assert f"{key} is unresolved" in failure(result)
     assert f"{key}: {key}" not in failure(result)
     assert stand.states(campaign, Stage.SUBMISSION)[site] == "unresolved"
+
+
+def test_a_refused_run_leaves_partitions_as_the_ledger_says(stand: Stand) -> None:
+    campaign = up_to(stand, Stage.SCORING, "a.example", "b.example")
+    key = stand.key(campaign, "a.example")
+    stand.pause(campaign)
+    for stage in (Stage.SCORING, Stage.PREFLIGHT):
+        assert not stand.operate(stage, key).success
+    assert key in stand.shown(Stage.SCORING)["failed"]
+    Face(stand.ledger, stand.instance, stand.tenant, stand.settings.home).publish()
+    assert key in stand.shown(Stage.SCORING)["materialized"]
+    assert key not in stand.shown(Stage.PREFLIGHT)["failed"]
 
 
 def test_a_run_without_partition_and_without_the_schedulers_tags_says_what_to_do(stand: Stand) -> None:

@@ -123,6 +123,19 @@ def mark_published(tx: Tx, published: Sequence[tuple[int, int]]) -> None:
     )
 
 
+def forget(tx: Tx, campaign_id: UUID, stage: Stage, sites: Sequence[str]) -> None:
+    """Have these publishers told once more: Dagster shows something else, as after a run that was refused."""
+    tx.execute(_FORGET, {"campaign": campaign_id, "stage": stage, "sites": list(sites)})
+
+
+_FORGET = text("""
+with locked as materialized (
+    select u.id from units u join publishers p on p.id = u.publisher_id
+    where u.campaign_id = :campaign and u.stage = :stage and p.site = any(cast(:sites as text[]))
+    order by u.id for update of u
+)
+update units u set published_revision = -1, published_attention = true from locked l where u.id = l.id
+""")
 _MARK = statement(
     """
 with told as (select * from unnest(cast(:ids as bigint[]), cast(:revisions as integer[])) as t(id, revision)),
