@@ -150,6 +150,7 @@ def test_a_refused_run_leaves_partitions_as_the_ledger_says(stand: Stand) -> Non
     for stage in (Stage.SCORING, Stage.PREFLIGHT):
         assert not stand.operate(stage, key).success
     assert key in stand.shown(Stage.SCORING)["failed"]
+    assert key in stand.shown(Stage.PREFLIGHT)["failed"]  # and Dagster's cache of statuses has it now
     Face(stand.ledger, stand.instance, stand.tenant, stand.settings.home).publish()
     assert key in stand.shown(Stage.SCORING)["materialized"]
     assert key not in stand.shown(Stage.PREFLIGHT)["failed"]
