@@ -144,7 +144,7 @@ def expire_run(tx: Tx, run_id: str) -> list[UnitRow]:
         {"run_id": run_id},
     )
     return _expire(
-        tx, rows, policies("production"), "its run was over"
+        tx, rows, policies("production"), "lost its worker"
     )  # attempts do not depend on the profile
 
 
