@@ -12,6 +12,7 @@ from sqlalchemy import text
 
 from campaign_assets.ledger import operators, reading, scheduling, work
 from campaign_assets.ledger.campaigns import Campaign
+from campaign_assets.ledger.choices import choices
 from campaign_assets.ledger.reading import CampaignStatus
 from campaign_assets.ledger.status import Facts, Wait, judge
 from campaign_assets.model import Outcome, Reason
@@ -228,7 +229,7 @@ def test_units_and_attention_have_the_documented_shape(world: World) -> None:
         "since",
         "decisions",
     ]
-    assert waiting[0]["decisions"] == ["correct", "filed", "reject", "rerun"]
+    assert waiting[0]["decisions"] == ["filed", "reject", "rerun"], "no value settles a captcha"
 
 
 def test_the_report_says_what_became_of_each_publisher(world: World) -> None:
@@ -282,3 +283,15 @@ def test_show_tells_everything_about_one_publisher(world: World) -> None:
     assert [len(stage["tries"]) for stage in shown["stages"]] == [1, 1, 1, 1, 1, 1, 0, 0]
     assert shown["stages"][1]["result"]["score"] == 80
     assert shown["filings"][0]["verdict"] == "accepted"
+
+
+def test_what_a_human_is_offered_follows_from_the_reason() -> None:
+    assert choices(Stage.PREFLIGHT, State.HELD, Reason.UNANSWERABLE_QUESTION) == (
+        "correct",
+        "filed",
+        "reject",
+        "rerun",
+    )
+    assert "correct" not in choices(Stage.PREFLIGHT, State.HELD, Reason.LOGIN_REQUIRED)
+    assert "approve" in choices(Stage.PREFLIGHT, State.HELD, Reason.APPROVAL)
+    assert choices(Stage.SUBMISSION, State.UNRESOLVED, Reason.UNKNOWN_VERDICT) == ("filed", "not_filed")

@@ -8,6 +8,9 @@ from campaign_assets.states import Stage, State
 APPROVABLE = frozenset({Reason.APPROVAL, Reason.UNSURE})
 """Holds that a human's yes settles. Everything else preflight holds on needs a value, another person, or a no."""
 
+BY_HAND = frozenset({Reason.CAPTCHA, Reason.LOGIN_REQUIRED})
+"""Holds that no value settles."""
+
 SETTLES = {
     Reason.CAPTCHA: "file it by hand and decide filed, or reject",
     Reason.LOGIN_REQUIRED: "file it by hand and decide filed, or reject",
@@ -28,7 +31,9 @@ def choices(stage: Stage, state: State, reason: str | None) -> tuple[str, ...]:
         return ("rerun",)
     if state is not State.HELD:
         return ()
-    found = ["reject", "correct"]
+    found = ["reject"]
+    if reason not in BY_HAND:
+        found.append("correct")
     if stage in (Stage.PREFLIGHT, Stage.SUBMISSION):
         found.append("filed")
     if reason in APPROVABLE or (stage is Stage.SUBMISSION and reason == Reason.FILING_OPEN_ELSEWHERE):
