@@ -141,7 +141,7 @@ class Face:
             run = self._good_record(campaign, stage)
             for publication in failed:
                 self.instance.report_dagster_event(_planned(publication, ""), run.run_id)
-            # Dagster's cache lets a key leave the failed ones by a materialization only; rebuilt, it goes by the events.
+            # Dagster's cache drops a failed key at a materialization only; rebuilt, it goes by the events.
             self.instance.wipe_asset_cached_status([AssetKey(str(stage))])
 
     # ------------------------------------------------------------------------------------------------- materialized

@@ -354,6 +354,15 @@ def test_a_unit_that_lived_through_being_alone_is_alone_no_more(world: World) ->
     assert not world.unit(campaign, Stage.DISCOVERY).alone
 
 
+def test_a_restart_is_a_fresh_start_also_for_a_unit_that_had_to_be_alone(world: World) -> None:
+    campaign = world.campaign()
+    world.expire(world.claim_one(campaign, Stage.DISCOVERY))
+    assert world.unit(campaign, Stage.DISCOVERY).alone
+    world.operate(campaign, operators.restart)
+    world.promote(campaign)
+    assert not world.unit(campaign, Stage.DISCOVERY).alone
+
+
 def test_the_reaper_takes_by_age_alone_on_the_databases_clock(world: World) -> None:
     campaign = world.campaign(publishers=2)
     old, young = world.claim(campaign, Stage.DISCOVERY)

@@ -84,7 +84,13 @@ with $chain, input as materialized (
 
 _WITHDRAW = _moving(Event.WITHDRAW, State.NONE, _WITHDRAWABLE, touched="false")
 _PROMOTE = _moving(
-    Event.PROMOTE, State.READY, _PROMOTABLE, touched="false", fresh="true", epoch="u.campaign_epoch"
+    Event.PROMOTE,
+    State.READY,
+    _PROMOTABLE,
+    touched="false",
+    fresh="true",
+    alone="false",
+    epoch="u.campaign_epoch",
 )
 _MARK_EARLIER = statement(
     """
