@@ -281,7 +281,7 @@ _OUTCOMES: dict[State, Callable[[Unit], Outcome | None]] = {
     State.SUCCEEDED: lambda unit: None,
     State.REJECTED: lambda unit: Outcome.reject(Reason.BELOW_BAR, "not for us"),
     State.FAILED: lambda unit: Outcome.fail(Reason.ERROR, "it broke"),
-    State.HELD: lambda unit: Outcome.hold(Reason.CAPTCHA, "it asks for a captcha"),
+    State.HELD: lambda unit: Outcome.hold(Reason.UNANSWERABLE_QUESTION, "it asks for its revenue"),
 }
 
 __all__ = ["BUSINESS", "POLICIES", "OutcomeKind", "World", "decision", "payload", "result_for"]

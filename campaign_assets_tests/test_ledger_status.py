@@ -229,7 +229,7 @@ def test_units_and_attention_have_the_documented_shape(world: World) -> None:
         "since",
         "decisions",
     ]
-    assert waiting[0]["decisions"] == ["filed", "reject", "rerun"], "no value settles a captcha"
+    assert waiting[0]["decisions"] == ["correct", "filed", "reject", "rerun"]
 
 
 def test_the_report_says_what_became_of_each_publisher(world: World) -> None:
@@ -292,6 +292,7 @@ def test_what_a_human_is_offered_follows_from_the_reason() -> None:
         "reject",
         "rerun",
     )
-    assert "correct" not in choices(Stage.PREFLIGHT, State.HELD, Reason.LOGIN_REQUIRED)
+    for by_hand in (Reason.CAPTCHA, Reason.LOGIN_REQUIRED):
+        assert choices(Stage.PREFLIGHT, State.HELD, by_hand) == ("filed", "reject", "rerun")
     assert "approve" in choices(Stage.PREFLIGHT, State.HELD, Reason.APPROVAL)
     assert choices(Stage.SUBMISSION, State.UNRESOLVED, Reason.UNKNOWN_VERDICT) == ("filed", "not_filed")
